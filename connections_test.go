@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -24,7 +25,7 @@ func TestMaxConnectionsOfCustomConnections_AN03(t *testing.T) {
 	var calls []identity.Principal
 	most, fault := 1, error(nil)
 	h := partnertest.New(t, withCustom(&calls), func(c *partnerkit.Config) {
-		c.OAuth.MaxConnectionsFor = func(context.Context, oauthserver.App) (int, error) { return most, fault }
+		c.OAuth.MaxConnectionsFor = func(context.Context, partner.App) (int, error) { return most, fault }
 	})
 	h.Host.AddBusiness(partnertest.User, oauthserver.Business{ID: "biz_second", Name: "Second", MayConnect: true})
 	scopes := []string{"invoices:read"}

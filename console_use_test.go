@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -44,7 +44,7 @@ func TestConsoleShowsUse_CON11(t *testing.T) {
 		t.Fatal(err)
 	}
 	app, err := p.Console().CreateApp(t.Context(), by, console.NewApp{
-		Name: "Sync", Type: oauthserver.Confidential, RedirectURIs: []string{"https://partner.example/cb"}, Scopes: []string{"invoices:read"},
+		Name: "Sync", Type: partner.Confidential, RedirectURIs: []string{"https://partner.example/cb"}, Scopes: []string{"invoices:read"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -74,7 +75,7 @@ func TestNameCustomBusiness_IT01(t *testing.T) {
 		}
 	})
 	t.Run("PUBLIC", func(t *testing.T) {
-		public, err := s.OAuth().CreateApp(t.Context(), oauthserver.NewApp{Name: "Mobile", Type: oauthserver.Public, OrganizationID: "org_maker", RedirectURIs: []string{"https://partner.example/cb"}, Scopes: identity.MustScopes("invoices:read")})
+		public, err := s.OAuth().CreateApp(t.Context(), oauthserver.NewApp{Name: "Mobile", Type: partner.Public, OrganizationID: "org_maker", RedirectURIs: []string{"https://partner.example/cb"}, Scopes: identity.MustScopes("invoices:read")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +212,7 @@ func TestCustomConnectionDecision_IT01(t *testing.T) {
 	wantNothing := func(t *testing.T) {
 		t.Helper()
 		s.wantIssued(false)
-		if found, err := s.Store.Installations(t.Context(), oauthserver.InstallationQuery{AppID: s.app.App.ID}); err != nil || len(found) > 0 {
+		if found, err := s.Store.Installations(t.Context(), partner.InstallationQuery{AppID: s.app.App.ID}); err != nil || len(found) > 0 {
 			t.Errorf("installations: %+v, %v", found, err)
 		}
 	}
@@ -384,12 +385,12 @@ func TestEndsOfCustomConnection_IT03(t *testing.T) {
 		s.wantIssued(false)
 	}
 	token := connected()
-	if err := s.OAuth().SetAppStatus(t.Context(), s.app.App.ID, oauthserver.AppSuspended); err != nil {
+	if err := s.OAuth().SetAppStatus(t.Context(), s.app.App.ID, partner.AppSuspended); err != nil {
 		t.Fatal(err)
 	}
 	s.call(token).Want(http.StatusUnauthorized)
 	s.token().Want(http.StatusUnauthorized)
-	if err := s.OAuth().SetAppStatus(t.Context(), s.app.App.ID, oauthserver.AppActive); err != nil {
+	if err := s.OAuth().SetAppStatus(t.Context(), s.app.App.ID, partner.AppActive); err != nil {
 		t.Fatal(err)
 	}
 	s.call(token).Want(http.StatusOK)
@@ -420,7 +421,7 @@ func TestInstallationTokens_IT02(t *testing.T) {
 		}
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.SetBasicAuth(s.app.App.ClientID, s.app.Secret)
-		found, err := s.Store.Installations(t.Context(), oauthserver.InstallationQuery{AppID: s.app.App.ID})
+		found, err := s.Store.Installations(t.Context(), partner.InstallationQuery{AppID: s.app.App.ID})
 		if err != nil || len(found) != 1 {
 			t.Fatal(found, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -45,7 +46,7 @@ func newCustomScene(t testing.TB, edits ...func(*partnerkit.Config)) *customScen
 	s.developer = s.Browser(developer, "")
 	var err error
 	s.app, err = s.OAuth().CreateApp(t.Context(), oauthserver.NewApp{
-		Name: "Ledger Sync", Type: oauthserver.Confidential, OrganizationID: "org_maker", RedirectURIs: []string{"https://partner.example/cb"},
+		Name: "Ledger Sync", Type: partner.Confidential, OrganizationID: "org_maker", RedirectURIs: []string{"https://partner.example/cb"},
 		Scopes: identity.MustScopes("invoices:read", "journal:write", "payments:write"),
 	})
 	if err != nil {

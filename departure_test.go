@@ -18,6 +18,7 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -145,7 +146,7 @@ func TestDeparture(t *testing.T) {
 		t.Parallel()
 		d := newDepartures(t)
 		first := d.Connect(partnertest.ConnectOptions{})
-		second, public := d.Connect(partnertest.ConnectOptions{}), d.Connect(partnertest.ConnectOptions{Type: oauthserver.Public})
+		second, public := d.Connect(partnertest.ConnectOptions{}), d.Connect(partnertest.ConnectOptions{Type: partner.Public})
 		gone := d.Connect(partnertest.ConnectOptions{})
 		d.must(d.OAuth().Uninstall(t.Context(), gone.ID, partnertest.Business, ""))
 		d.Connect(partnertest.ConnectOptions{App: first, UserID: taker})
@@ -301,7 +302,7 @@ func TestTakeOver(t *testing.T) {
 	t.Run("INST-06 who may not, and where nobody has left", func(t *testing.T) {
 		t.Parallel()
 		d := newDepartures(t)
-		app, public := d.Connect(partnertest.ConnectOptions{}), d.Connect(partnertest.ConnectOptions{Type: oauthserver.Public})
+		app, public := d.Connect(partnertest.ConnectOptions{}), d.Connect(partnertest.ConnectOptions{Type: partner.Public})
 		d.wantStatus(d.takeOver(app, taker), http.StatusConflict, apierror.Conflict)
 		d.leave(partnertest.User)
 		for _, userID := range []string{helper, partnertest.User, "usr_nobody"} {
@@ -311,14 +312,14 @@ func TestTakeOver(t *testing.T) {
 		d.wantStatus(d.takeOver(app, taker), http.StatusForbidden, "")
 		d.must(d.OAuth().SetUserStatus(t.Context(), taker, identity.UserActive))
 		d.wantStatus(d.takeOver(public, taker), http.StatusConflict, apierror.Conflict)
-		d.must(d.OAuth().SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+		d.must(d.OAuth().SetAppStatus(t.Context(), app.ID, partner.AppSuspended))
 		d.wantStatus(d.takeOver(app, taker), http.StatusBadRequest, "")
-		d.must(d.OAuth().SetAppStatus(t.Context(), app.ID, oauthserver.AppActive))
+		d.must(d.OAuth().SetAppStatus(t.Context(), app.ID, partner.AppActive))
 		d.wantTold("refused take-overs")
 		d.must(d.takeOver(app, taker))
 		d.wantStatus(d.takeOver(app, taker), http.StatusConflict, apierror.Conflict)
 		d.must(d.OAuth().Uninstall(t.Context(), app.ID, partnertest.Business, ""))
-		if err := d.takeOver(app, taker); !errors.Is(err, oauthserver.ErrNotFound) {
+		if err := d.takeOver(app, taker); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("not installed: %v", err)
 		}
 	})

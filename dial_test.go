@@ -19,6 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -132,7 +133,7 @@ func reachOut(t *testing.T, cfg partnerkit.Config, webhook, document string) web
 	}.Encode())
 
 	created, err := p.OAuth().CreateApp(t.Context(), oauthserver.NewApp{
-		Name: "Sync", Type: oauthserver.Confidential, OrganizationID: "org_1",
+		Name: "Sync", Type: partner.Confidential, OrganizationID: "org_1",
 		RedirectURIs: []string{"https://partner.example/cb"}, Scopes: identity.MustScopes("invoices:read"),
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -27,7 +28,7 @@ func TestLists(t *testing.T) {
 	}
 	t.Run("all apps", func(t *testing.T) {
 		var got []string
-		q := oauthserver.AppQuery{All: true, Limit: 2}
+		q := partner.AppQuery{All: true, Limit: 2}
 		for {
 			page, err := h.OAuth().Apps(t.Context(), q)
 			if err != nil {
@@ -46,21 +47,21 @@ func TestLists(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("apps %v, want %v", got, want)
 		}
-		if page, err := h.OAuth().Apps(t.Context(), oauthserver.AppQuery{}); err != nil || len(page.Apps) != 0 {
+		if page, err := h.OAuth().Apps(t.Context(), partner.AppQuery{}); err != nil || len(page.Apps) != 0 {
 			t.Errorf("the zero query: %v, %v", page, err)
 		}
-		if page, err := h.OAuth().Apps(t.Context(), oauthserver.AppQuery{OrganizationIDs: []string{partnertest.Organization}}); err != nil || len(page.Apps) != 3 || page.Next != "" {
+		if page, err := h.OAuth().Apps(t.Context(), partner.AppQuery{OrganizationIDs: []string{partnertest.Organization}}); err != nil || len(page.Apps) != 3 || page.Next != "" {
 			t.Errorf("of the organization: %v, %v", page, err)
 		}
 	})
 	for name, test := range map[string]struct {
-		q    oauthserver.InstallationQuery
+		q    partner.InstallationQuery
 		want []string // app and business
 	}{
-		"of an app":      {oauthserver.InstallationQuery{AppID: first.ID}, []string{first.ID + businesses[0], first.ID + businesses[1], first.ID + businesses[2]}},
-		"of a business":  {oauthserver.InstallationQuery{BusinessID: businesses[0]}, []string{first.ID + businesses[0], second.ID + businesses[0]}},
-		"of both":        {oauthserver.InstallationQuery{AppID: second.ID, BusinessID: businesses[0]}, []string{second.ID + businesses[0]}},
-		"that has ended": {oauthserver.InstallationQuery{AppID: third.ID}, nil},
+		"of an app":      {partner.InstallationQuery{AppID: first.ID}, []string{first.ID + businesses[0], first.ID + businesses[1], first.ID + businesses[2]}},
+		"of a business":  {partner.InstallationQuery{BusinessID: businesses[0]}, []string{first.ID + businesses[0], second.ID + businesses[0]}},
+		"of both":        {partner.InstallationQuery{AppID: second.ID, BusinessID: businesses[0]}, []string{second.ID + businesses[0]}},
+		"that has ended": {partner.InstallationQuery{AppID: third.ID}, nil},
 	} {
 		t.Run("installations "+name, func(t *testing.T) {
 			for _, limit := range []int{0, 1, 2} {
@@ -87,7 +88,7 @@ func TestLists(t *testing.T) {
 			}
 		})
 	}
-	for _, q := range []oauthserver.InstallationQuery{{After: "\xff"}, {Limit: -1}} {
+	for _, q := range []partner.InstallationQuery{{After: "\xff"}, {Limit: -1}} {
 		if _, err := h.OAuth().Installations(t.Context(), q); err == nil {
 			t.Errorf("%+v is allowed", q)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -104,7 +105,7 @@ func TestNotifications(t *testing.T) {
 	step("connect once more", connect, "app.connected biz_bakery usr_ada invoices:read")
 	step("disconnected", func() { must(h.OAuth().Uninstall(ctx, app.ID, partnertest.Business, "")) }, "app.disconnected biz_bakery")
 	step("status", func() {
-		for _, status := range []oauthserver.AppStatus{oauthserver.AppSuspended, oauthserver.AppSuspended, oauthserver.AppActive, oauthserver.AppDeactivated} {
+		for _, status := range []partner.AppStatus{partner.AppSuspended, partner.AppSuspended, partner.AppActive, partner.AppDeactivated} {
 			must(h.OAuth().SetAppStatus(ctx, app.ID, status))
 		}
 	}, "app.suspended", "app.reactivated", "app.deactivated")

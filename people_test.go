@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -43,17 +44,17 @@ func TestEraseUser(t *testing.T) {
 			t.Fatalf("entries %v, %v", entries, err)
 		}
 		for _, entry := range entries {
-			if entry.UserID != oauthserver.ErasedUser {
+			if entry.UserID != partner.ErasedUser {
 				t.Errorf("entry %+v", entry)
 			}
 		}
 	})
 	t.Run("OPS-04 it can be repeated", func(t *testing.T) {
-		if got, err := h.EraseUser(t.Context(), app.UserID); err != nil || got != (oauthserver.Erasure{}) {
+		if got, err := h.EraseUser(t.Context(), app.UserID); err != nil || got != (partner.Erasure{}) {
 			t.Errorf("erased %+v, %v", got, err)
 		}
 	})
-	for _, id := range []string{"", oauthserver.ErasedUser, "a\x00b"} {
+	for _, id := range []string{"", partner.ErasedUser, "a\x00b"} {
 		if _, err := h.EraseUser(t.Context(), id); err == nil {
 			t.Errorf("%q was erased", id)
 		}

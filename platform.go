@@ -28,6 +28,7 @@ import (
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/operator"
 	operatorpages "github.com/partnerkit/partnerkit/operator/pages"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -39,7 +40,7 @@ import (
 // one that satisfies it. docs/store.md states the contract for stores of your own, which
 // storage/storetest certifies. A store may also implement webhooks.Watcher.
 type Store interface {
-	oauthserver.Store
+	oauthstore.Store
 	keystore.Store
 	analytics.Store
 	events.Store

@@ -90,7 +90,7 @@ func TestValues(t *testing.T) {
 	} {
 		t.Run(rules, func(t *testing.T) {
 			t.Parallel()
-			p := newAPI(t).partner()
+			p := newAPI(t).connected()
 			p.declare(p.app, `{"resourceType":"invoice","key":"k",`+rules+`}`)
 			n := 0
 			for value, reason := range values {
@@ -131,7 +131,7 @@ func plain(t *testing.T, value string) string {
 // Changing rules leaves values alone until they are written again.
 func TestRulesChange(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	field := p.declare(p.app, `{"resourceType":"invoice","key":"state","type":"CHOICE","choices":["a","b"]}`)
 	p.put(on("inv_1", "state", `"a"`)).values()
 	_, err := p.data.ChangeField(t.Context(), p.app.ID, field.ID, appdata.Declaration{Choices: optional.Of(appdata.Choices{"b", "c"})})
@@ -144,7 +144,7 @@ func TestRulesChange(t *testing.T) {
 // A deleted field loses its values; a new field of the same name has none.
 func TestFieldDeleted(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	field := p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	value := p.put(on("inv_1", "note", `"a"`)).values()[0]
 	p.Must(p.data.DeleteField(t.Context(), p.app.ID, field.ID))

@@ -12,8 +12,9 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/optional"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
@@ -43,7 +44,7 @@ func Example() {
 		log.Print(err)
 		return
 	}
-	_, _ = store.RegisterApp(ctx, oauthserver.Registration{App: oauthserver.App{ID: "app_1", ClientID: "cli_1", CreatedAt: time.Now()}})
+	_, _ = store.RegisterApp(ctx, oauthstore.Registration{App: partner.App{ID: "app_1", ClientID: "cli_1", CreatedAt: time.Now()}})
 
 	// What a console does for the app's developer.
 	field, err := data.DeclareField(ctx, "app_1", appdata.Declaration{

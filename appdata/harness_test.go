@@ -20,7 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -67,7 +67,7 @@ func newAPIOn(t testing.TB, open testdb.Opener, changes ...func(*appdata.Config)
 }
 
 // declare declares a field from its JSON.
-func (k *api) declare(app oauthserver.App, text string) appdata.Field {
+func (k *api) declare(app partner.App, text string) appdata.Field {
 	k.Helper()
 	f, err := k.tryDeclare(app.ID, text)
 	k.Must(err)
@@ -89,27 +89,27 @@ func declaration(text string) (d appdata.Declaration, err error) {
 	return d, strictjson.Decode(r, &d, strictjson.Limits{})
 }
 
-// partner is an app that is installed in biz_1, with a token.
-type partner struct {
+// connected is an app that is installed in biz_1, with a token.
+type connected struct {
 	*api
-	app   oauthserver.App
+	app   partner.App
 	token string
 }
 
-func (k *api) partner() partner {
+func (k *api) connected() connected {
 	k.Helper()
 	app := k.NewApp(allScopes)
-	return partner{k, app, k.Connect(app, "biz_1", allScopes)}
+	return connected{k, app, k.Connect(app, "biz_1", allScopes)}
 }
 
 // call sends a request: "GET /app-data?resourceId=inv_1". Headers are pairs.
-func (p partner) call(call, body string, headers ...string) response {
+func (p connected) call(call, body string, headers ...string) response {
 	p.Helper()
 	return response{p.TB, p.Call(p.token, call, body, headers...)}
 }
 
 // put writes values, each a JSON object.
-func (p partner) put(values ...string) response {
+func (p connected) put(values ...string) response {
 	p.Helper()
 	return p.call("PUT /app-data", `{"values":[`+strings.Join(values, ",")+`]}`)
 }
@@ -119,13 +119,13 @@ func on(resourceID, key, value string) string {
 	return `{"resourceType":"invoice","resourceId":"` + resourceID + `","key":"` + key + `","value":` + value + `}`
 }
 
-func (p partner) list(query string) response {
+func (p connected) list(query string) response {
 	p.Helper()
 	return p.call("GET /app-data?"+query, "")
 }
 
 // told returns the data of the app's app_data.updated events, oldest first.
-func (p partner) told() []string {
+func (p connected) told() []string {
 	p.Helper()
 	_, err := p.Store.NumberEvents(p.Context(), "biz_1")
 	p.Must(err)

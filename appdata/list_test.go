@@ -26,7 +26,7 @@ func ids(n int) string {
 // APD-01: by one id or many, in any mixture; by type of record and key.
 func TestList(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"a","type":"NUMBER"}`)
 	p.declare(p.app, `{"resourceType":"invoice","key":"b","type":"NUMBER"}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"a","type":"NUMBER"}`)
@@ -64,7 +64,7 @@ func TestList(t *testing.T) {
 // APD-01, ERR-03: neither id, too many, and what is wrong with the rest.
 func TestListRefuses(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	for _, query := range []string{"", "resourceId=", "resourceIds=", "resourceIds=,,", "resourceid=r1", "resourceType=invoice", "key=a&resourceId="} {
 		p.list(query).refused(http.StatusBadRequest, apierror.ProvideResourceIDs)
 	}
@@ -107,9 +107,9 @@ func TestListRefuses(t *testing.T) {
 func TestValuesBelongToAppAndBusiness(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
-	p, other := k.partner(), k.partner()
-	elsewhere := partner{k, p.app, k.Connect(p.app, "biz_2", allScopes)}
-	for _, who := range []partner{p, other} {
+	p, other := k.connected(), k.connected()
+	elsewhere := connected{k, p.app, k.Connect(p.app, "biz_2", allScopes)}
+	for _, who := range []connected{p, other} {
 		who.declare(who.app, `{"resourceType":"invoice","key":"a","type":"NUMBER"}`)
 	}
 	mine := p.put(on("r1", "a", "1")).values()[0]
@@ -136,14 +136,14 @@ func TestAccess(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
 	app := k.NewApp(allScopes)
-	all := partner{k, app, k.Connect(app, "biz_1", allScopes)}
-	narrow := partner{k, app, k.Connect(app, "biz_1", identity.MustScopes("invoices:read"))} // the installation has more
+	all := connected{k, app, k.Connect(app, "biz_1", allScopes)}
+	narrow := connected{k, app, k.Connect(app, "biz_1", identity.MustScopes("invoices:read"))} // the installation has more
 	all.declare(app, `{"resourceType":"invoice","key":"a","type":"NUMBER"}`)
 	all.declare(app, `{"resourceType":"customer","key":"a","type":"NUMBER"}`)
 	all.declare(app, `{"resourceType":"supplier","key":"a","type":"NUMBER"}`)
 	const customer = `{"resourceType":"customer","resourceId":"r1","key":"a","value":2}`
 	value := all.put(on("r1", "a", "1"), customer).values()[1]
-	wantNone := func(p partner) {
+	wantNone := func(p connected) {
 		t.Helper()
 		p.list("resourceId=r1").shows("r1 a 1") // left out
 		p.list("resourceId=r1&key=a").shows("r1 a 1")
@@ -170,7 +170,7 @@ func TestAccess(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
-	nobody := partner{api: k}
+	nobody := connected{api: k}
 	for _, call := range []string{"GET /app-data?resourceId=r1", "PUT /app-data", "DELETE /app-data/adv_1", "GET /open?resourceId=r1", "PUT /open", "DELETE /open/adv_1"} {
 		nobody.call(call, "", "Cookie", k.Host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, apierror.AppDataForConnectedApps)
 		if a := nobody.call(call, ""); a.Status != http.StatusUnauthorized {
@@ -183,7 +183,7 @@ func TestSessions(t *testing.T) {
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	types := map[string]string{"parcel": "invoices:read", "fleet": "fleet:read"}
-	p := newAPI(t, withTypes(types)).partner()
+	p := newAPI(t, withTypes(types)).connected()
 	types["invoice"] = "invoices:read" // has no effect: the configuration was copied
 	p.declare(p.app, `{"resourceType":"parcel","key":"a","type":"NUMBER"}`)
 	p.declare(p.app, `{"resourceType":"fleet","key":"a","type":"NUMBER"}`)

@@ -19,7 +19,7 @@ import (
 // APD-02: the shape of a PUT and of a GET, to the letter; an upsert.
 func TestPutShape(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"rate","type":"NUMBER"}`)
 	if got := p.list("resourceId=inv_1").Body; got != `{"data":[]}` {
@@ -55,7 +55,7 @@ func TestPutShape(t *testing.T) {
 func TestPutTellsWhatChanged(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
-	p, other := k.partner(), k.partner()
+	p, other := k.connected(), k.connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	first := p.put(on("inv_1", "note", `"a"`), on("inv_2", "note", `"b"`))
 	p.Clock.Advance(time.Second)
@@ -83,7 +83,7 @@ func TestPutTellsWhatChanged(t *testing.T) {
 // APD-02: what is wrong with the form is said, all of it, and has no code.
 func TestPutForm(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	const types = "must be one of account, customer, invoice, journal_entry, payment, supplier"
 	many := func(n int) string {
@@ -156,7 +156,7 @@ func TestPutOrder(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
 	app := k.NewApp(allScopes)
-	p := partner{k, app, k.Connect(app, "biz_1", identity.MustScopes("invoices:read"))}
+	p := connected{k, app, k.Connect(app, "biz_1", identity.MustScopes("invoices:read"))}
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","maxLength":3}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"note","type":"TEXT"}`)
 	const (
@@ -187,7 +187,7 @@ func TestPutOrder(t *testing.T) {
 // APD-03: the error reports every invalid value with its reason.
 func TestPutTellsEveryBrokenValue(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","minLength":2,"maxLength":3}`)
 	p.declare(p.app, `{"resourceType":"invoice","key":"paid","type":"BOOLEAN"}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"note","type":"NUMBER","max":5}`)
@@ -211,7 +211,7 @@ func TestPutTellsEveryBrokenValue(t *testing.T) {
 // APD-04: the host is asked once, about each record once, in the token's business.
 func TestPutAsksForRecordsOnce(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	for _, key := range []string{"a", "b"} {
 		p.declare(p.app, `{"resourceType":"invoice","key":"`+key+`","type":"NUMBER"}`)
 	}
@@ -229,7 +229,7 @@ func TestPutAsksForRecordsOnce(t *testing.T) {
 // field is declared again meanwhile, the PUT may be retried.
 func TestPutLosesItsField(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	const declaration = `{"resourceType":"invoice","key":"note","type":"TEXT"}`
 	field := p.declare(p.app, declaration)
 	p.books.onAsk = func() { p.Must(p.data.DeleteField(t.Context(), p.app.ID, field.ID)) }

@@ -22,8 +22,8 @@ import (
 func TestRedaction(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
-	p, other := k.partner(), k.partner()
-	for _, who := range []partner{p, other} {
+	p, other := k.connected(), k.connected()
+	for _, who := range []connected{p, other} {
 		who.declare(who.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 		who.put(on("inv_1", "note", `"a"`)).values()
 	}
@@ -38,7 +38,7 @@ func TestRedaction(t *testing.T) {
 	// Removed, and back in time.
 	k.Must(k.OAuth.Uninstall(t.Context(), p.app.ID, "biz_1", partnertest.User))
 	k.Clock.Advance(oauthserver.RedactDelay - time.Hour)
-	back := partner{k, p.app, k.Connect(p.app, "biz_1", allScopes)}
+	back := connected{k, p.app, k.Connect(p.app, "biz_1", allScopes)}
 	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
 	k.Clock.Advance(2 * time.Hour)
 	if n := redacted(); n != 0 {
@@ -51,10 +51,10 @@ func TestRedaction(t *testing.T) {
 	if n := redacted(); n != 1 {
 		t.Errorf("%d notices", n)
 	}
-	late := partner{k, p.app, k.Connect(p.app, "biz_1", allScopes)}
+	late := connected{k, p.app, k.Connect(p.app, "biz_1", allScopes)}
 	late.list("resourceId=inv_1").shows()
 	late.put(on("inv_1", "note", `"b"`)).shows(`inv_1 note "b"`)
-	again := partner{k, other.app, k.Connect(other.app, "biz_1", allScopes)} // its token has expired, and was purged
+	again := connected{k, other.app, k.Connect(other.app, "biz_1", allScopes)} // its token has expired, and was purged
 	again.list("resourceId=inv_1").shows(`inv_1 note "a"`)
 }
 
@@ -65,7 +65,7 @@ func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := &strings.Builder{}
 		k := newAPI(t, func(c *appdata.Config) { c.Logger = slog.New(slog.NewTextHandler(text, nil)) })
-		p := k.partner()
+		p := k.connected()
 		field := p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 		p.declare(p.app, `{"resourceType":"invoice","key":"stays","type":"TEXT"}`)
 		p.put(on("inv_1", "stays", `"a"`)).values()

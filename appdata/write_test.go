@@ -21,7 +21,7 @@ import (
 // IDEM-01, IDEM-02: the response of a write is recorded with it, and replayed.
 func TestIdempotency(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","maxLength":3}`)
 	const body, broken = `{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"a"}]}`,
 		`{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"long"}]}`
@@ -49,7 +49,7 @@ func TestIdempotency(t *testing.T) {
 // Without the hook of a guard the handlers respond themselves.
 func TestWithoutResponse(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t, func(c *appdata.Config) { c.Respond = nil }).partner()
+	p := newAPI(t, func(c *appdata.Config) { c.Respond = nil }).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	written := p.put(on("inv_1", "note", `"a"`))
 	if diff := cmp.Diff(p.list("resourceId=inv_1").values(), written.values()); diff != "" {
@@ -72,7 +72,7 @@ func TestResponseFails(t *testing.T) {
 			}
 			return idempotency.Respond(ctx, tx, status, body)
 		}
-	}).partner()
+	}).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	value := p.put(on("inv_1", "note", `"a"`)).values()[0]
 	failing = true
@@ -87,7 +87,7 @@ func TestResponseFails(t *testing.T) {
 // APD-02: any number at once succeed; one value is left, that of one of them.
 func TestPutRace(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"n","type":"NUMBER"}`)
 	const contenders = 32
 	written := make([]string, contenders)
@@ -116,7 +116,7 @@ func TestPutRace(t *testing.T) {
 // and the next call works.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	p.put(on("inv_1", "note", `"a"`)).values()
 	deleted := p.put(on("inv_9", "note", `"a"`)).values()[0].ID
@@ -158,7 +158,7 @@ func TestBusyStore(t *testing.T) {
 	t.Parallel()
 	p := newAPIOn(t, func(t testing.TB) storage.DB {
 		return testdb.SQLiteWith(t, sqlite.Config{WriteWait: 20 * time.Millisecond})
-	}).partner()
+	}).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	tx, err := p.Store.BeginTx(t.Context())
 	p.Must(err)
@@ -171,7 +171,7 @@ func TestBusyStore(t *testing.T) {
 // the space, what is there, four statements for 25 values, the event and its place in the outbox.
 func TestStatements(t *testing.T) {
 	t.Parallel()
-	p := newAPI(t).partner()
+	p := newAPI(t).connected()
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT"}`)
 	values := make([]string, appdata.MaxValues)
 	for i := range values {

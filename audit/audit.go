@@ -149,7 +149,7 @@ const (
 	UserSuspended   Action = "user.suspended"
 	UserRestricted  Action = "user.restricted"
 	UserReactivated Action = "user.reactivated"
-	// UserErased has the target oauthserver.ErasedUser: the id is not kept.
+	// UserErased has the target partner.ErasedUser: the id is not kept.
 	UserErased Action = "user.erased"
 
 	// What an operator looked at, of an app.

@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -93,30 +93,30 @@ func (c *Console) actor(ctx context.Context, userID, name string) (Actor, error)
 
 // App returns an app of one of the actor's organizations. For any other id, whether an app
 // has it or not, its error is the same 404.
-func (c *Console) App(ctx context.Context, by Actor, appID string) (oauthserver.App, error) {
+func (c *Console) App(ctx context.Context, by Actor, appID string) (partner.App, error) {
 	app, err := c.cfg.Store.App(ctx, appID)
 	switch {
 	case err != nil:
-		return oauthserver.App{}, absent("app", err)
+		return partner.App{}, absent("app", err)
 	case !by.isOf(app.OrganizationID):
-		return oauthserver.App{}, apierror.NotFound("app")
+		return partner.App{}, apierror.NotFound("app")
 	}
 	return app, nil
 }
 
 // changeable refuses an actor who may not change the app, before work that takes long. The
 // change itself is decided by [Console.changeApp].
-func (c *Console) changeable(ctx context.Context, by Actor, appID string) (oauthserver.App, error) {
+func (c *Console) changeable(ctx context.Context, by Actor, appID string) (partner.App, error) {
 	app, err := c.cfg.Store.App(ctx, appID)
 	if err != nil {
-		return oauthserver.App{}, absent("app", err)
+		return partner.App{}, absent("app", err)
 	}
 	return app, by.mayChange(app)
 }
 
 // mayChange returns the error for an app that the actor cannot change: 404 if it is not of the
 // actor's organizations, or that it is deactivated.
-func (a Actor) mayChange(app oauthserver.App) error {
+func (a Actor) mayChange(app partner.App) error {
 	if !a.isOf(app.OrganizationID) {
 		return apierror.NotFound("app")
 	}
@@ -124,8 +124,8 @@ func (a Actor) mayChange(app oauthserver.App) error {
 }
 
 // checkWritable returns the error for an app that is deactivated, and therefore read-only.
-func checkWritable(app oauthserver.App) error {
-	if app.Status == oauthserver.AppDeactivated {
+func checkWritable(app partner.App) error {
+	if app.Status == partner.AppDeactivated {
 		return apierror.New(apierror.AppDeactivated)
 	}
 	return nil
@@ -133,7 +133,7 @@ func checkWritable(app oauthserver.App) error {
 
 // absent converts the not-found errors of the features into a 404.
 func absent(what string, err error) error {
-	if errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, webhooks.ErrNotFound) || errors.Is(err, appdata.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) || errors.Is(err, webhooks.ErrNotFound) || errors.Is(err, appdata.ErrNotFound) {
 		return apierror.NotFound(what)
 	}
 	return err

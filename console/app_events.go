@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -22,7 +22,7 @@ const eventsScope = "events:read"
 type EventStore interface {
 	// Installations lists the ACTIVE ones that a query asks for, by id from the first to the
 	// last.
-	Installations(ctx context.Context, q oauthserver.InstallationQuery) ([]oauthserver.Installation, error)
+	Installations(ctx context.Context, q partner.InstallationQuery) ([]partner.Installation, error)
 	// NumberEvents gives numbers to the events of a business that have none; see
 	// events.Store.
 	NumberEvents(ctx context.Context, businessID string) (hasMore bool, err error)
@@ -144,7 +144,7 @@ func (c *Console) Event(ctx context.Context, by Actor, appID, eventID string) (A
 
 // eventReader returns the app if the actor may read its events. What businesses do is not for
 // scripts that only manage apps.
-func (c *Console) eventReader(ctx context.Context, by Actor, appID string) (oauthserver.App, error) {
+func (c *Console) eventReader(ctx context.Context, by Actor, appID string) (partner.App, error) {
 	app, err := c.App(ctx, by, appID)
 	if err == nil && by.token != "" {
 		err = apierror.Forbidden("A console token cannot read events")
@@ -154,11 +154,11 @@ func (c *Console) eventReader(ctx context.Context, by Actor, appID string) (oaut
 
 // viewers returns the app as it stands before the events of each business, or of one, that has
 // granted it events:read.
-func (c *Console) viewers(ctx context.Context, app oauthserver.App, businessID string) (map[string]events.Viewer, error) {
+func (c *Console) viewers(ctx context.Context, app partner.App, businessID string) (map[string]events.Viewer, error) {
 	if !app.Scopes.Has(eventsScope) {
 		return nil, nil
 	}
-	installations, err := c.cfg.Store.Installations(ctx, oauthserver.InstallationQuery{AppID: app.ID, BusinessID: businessID})
+	installations, err := c.cfg.Store.Installations(ctx, partner.InstallationQuery{AppID: app.ID, BusinessID: businessID})
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (c *Console) viewers(ctx context.Context, app oauthserver.App, businessID s
 const maxNumbered = 50
 
 // eventQuery asks for all events that an app can see in one of the businesses.
-func (c *Console) eventQuery(app oauthserver.App, viewers map[string]events.Viewer, eventType string) EventQuery {
+func (c *Console) eventQuery(app partner.App, viewers map[string]events.Viewer, eventType string) EventQuery {
 	q := EventQuery{AppID: app.ID, Since: c.cfg.Clock.Now().Add(-c.cfg.EventRetention).Truncate(time.Millisecond)}
 	for businessID := range viewers {
 		q.BusinessIDs = append(q.BusinessIDs, businessID)
@@ -208,7 +208,7 @@ func (c *Console) isVisible(e events.Event, viewer events.Viewer) bool {
 
 // withDeliveries adds what is shown with events, and turns their data into the shape of the
 // app's version.
-func (c *Console) withDeliveries(ctx context.Context, app oauthserver.App, found []events.Event) ([]AppEvent, error) {
+func (c *Console) withDeliveries(ctx context.Context, app partner.App, found []events.Event) ([]AppEvent, error) {
 	deliveries, err := c.cfg.Store.EventDeliveries(ctx, app.ID, convert(found, func(e events.Event) string { return e.ID }))
 	if err != nil {
 		return nil, err

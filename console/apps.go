@@ -14,12 +14,13 @@ import (
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/optional"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // NewApp is an app as its developer describes it.
 type NewApp struct {
-	Name string                 `json:"name"`
-	Type oauthserver.ClientType `json:"type"`
+	Name string             `json:"name"`
+	Type partner.ClientType `json:"type"`
 	// OrganizationID is one of the actor's; who has only one may leave it out.
 	OrganizationID string   `json:"organizationId"`
 	RedirectURIs   []string `json:"redirectUris"`
@@ -90,13 +91,13 @@ func (c *Console) newApp(by Actor, n NewApp) (oauthserver.NewApp, error) {
 
 // Apps lists the apps of the actor's organizations, newest first. Its error is one of
 // apierror when the page does not go on after an app.
-func (c *Console) Apps(ctx context.Context, by Actor, p Page) (Paged[oauthserver.App], error) {
+func (c *Console) Apps(ctx context.Context, by Actor, p Page) (Paged[partner.App], error) {
 	if err := c.checkCursor(ctx, by, p.After); err != nil {
-		return Paged[oauthserver.App]{}, err
+		return Paged[partner.App]{}, err
 	}
 	organizationIDs := convert(by.organizations, func(o Organization) string { return o.ID })
-	apps, err := c.cfg.Store.Apps(ctx, oauthserver.AppQuery{OrganizationIDs: organizationIDs, Before: p.After, Limit: p.limit() + 1})
-	return cut(apps, p.limit(), func(a oauthserver.App) string { return a.ID }), err
+	apps, err := c.cfg.Store.Apps(ctx, partner.AppQuery{OrganizationIDs: organizationIDs, Before: p.After, Limit: p.limit() + 1})
+	return cut(apps, p.limit(), func(a partner.App) string { return a.ID }), err
 }
 
 // checkCursor accepts any id in the form of generated app ids, even if the app no longer
@@ -120,16 +121,16 @@ func (c *Console) checkCursor(ctx context.Context, by Actor, after string) error
 // UpdateApp changes an app. Simultaneous changes of different members do not overwrite each
 // other. Its error is one of apierror: 404, that the app is deactivated, CONFLICT, or
 // everything that is wrong.
-func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change AppChange) (oauthserver.App, error) {
+func (c *Console) UpdateApp(ctx context.Context, by Actor, appID string, change AppChange) (partner.App, error) {
 	app, _, err := c.updateAndReview(ctx, by, appID, change)
 	return app, err
 }
 
 // updateAndReview is UpdateApp, and returns how far the review of the changed app has come.
-func (c *Console) updateAndReview(ctx context.Context, by Actor, appID string, change AppChange) (oauthserver.App, AppReview, error) {
-	var changed oauthserver.App
+func (c *Console) updateAndReview(ctx context.Context, by Actor, appID string, change AppChange) (partner.App, AppReview, error) {
+	var changed partner.App
 	var review AppReview
-	err := c.changeApp(ctx, by, appID, func(ctx context.Context, before oauthserver.App) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, before partner.App) (audit.Entry, error) {
 		next, err := c.appChange(before, change)
 		if err != nil {
 			return audit.Entry{}, err
@@ -142,14 +143,14 @@ func (c *Console) updateAndReview(ctx context.Context, by Actor, appID string, c
 		return by.changedApp(before, changed), err
 	})
 	if err != nil {
-		return oauthserver.App{}, AppReview{}, err
+		return partner.App{}, AppReview{}, err
 	}
 	return changed, review, nil
 }
 
 // appChange returns the change that was sent, in the terms of the OAuth server. Its error is
 // CONFLICT or a validation error.
-func (c *Console) appChange(app oauthserver.App, sent AppChange) (oauthserver.AppChange, error) {
+func (c *Console) appChange(app partner.App, sent AppChange) (oauthserver.AppChange, error) {
 	if err := checkVersion(sent.Version.Value, app.Version); err != nil {
 		return oauthserver.AppChange{}, err
 	}
@@ -243,10 +244,10 @@ func (c *Console) version(v *apierror.Validation, name, before string) string {
 }
 
 // OffersCustomConnection reports whether the app can name a business for a custom connection.
-func (c *Console) OffersCustomConnection(app oauthserver.App) bool {
-	return c.cfg.OAuth.HasCustomConnections() && app.Type == oauthserver.Confidential
+func (c *Console) OffersCustomConnection(app partner.App) bool {
+	return c.cfg.OAuth.HasCustomConnections() && app.Type == partner.Confidential
 }
 
 // ConnectionPage returns the URL of the page on which the business that the app names approves
 // a custom connection.
-func (c *Console) ConnectionPage(app oauthserver.App) string { return c.cfg.OAuth.ConnectionPage(app) }
+func (c *Console) ConnectionPage(app partner.App) string { return c.cfg.OAuth.ConnectionPage(app) }

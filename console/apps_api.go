@@ -7,7 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/stamp"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func (c *Console) appRoutes() []route {
@@ -22,23 +22,23 @@ func (c *Console) appRoutes() []route {
 
 // appPayload is an app as its developers see it.
 type appPayload struct {
-	ID             string                 `json:"id"`
-	ClientID       string                 `json:"clientId"`
-	Name           string                 `json:"name"`
-	Type           oauthserver.ClientType `json:"type"`
-	Status         oauthserver.AppStatus  `json:"status"`
-	StatusReason   *string                `json:"statusReason"` // what the operator told about the status
-	OrganizationID string                 `json:"organizationId"`
-	Reviewed       bool                   `json:"reviewed"`
-	RedirectURIs   []string               `json:"redirectUris"`
-	Scopes         identity.Scopes        `json:"scopes"`
-	AppURL         *string                `json:"appUrl"`
-	PinnedVersion  *string                `json:"pinnedVersion"`
-	CustomBusiness *nullable              `json:"customBusinessId,omitempty"` // with the option
-	CreatedAt      stamp.Time             `json:"createdAt"`
-	Version        int64                  `json:"version"`
-	Review         reviewPayload          `json:"review"`
-	ClientSecret   string                 `json:"clientSecret,omitempty"` // once
+	ID             string             `json:"id"`
+	ClientID       string             `json:"clientId"`
+	Name           string             `json:"name"`
+	Type           partner.ClientType `json:"type"`
+	Status         partner.AppStatus  `json:"status"`
+	StatusReason   *string            `json:"statusReason"` // what the operator told about the status
+	OrganizationID string             `json:"organizationId"`
+	Reviewed       bool               `json:"reviewed"`
+	RedirectURIs   []string           `json:"redirectUris"`
+	Scopes         identity.Scopes    `json:"scopes"`
+	AppURL         *string            `json:"appUrl"`
+	PinnedVersion  *string            `json:"pinnedVersion"`
+	CustomBusiness *nullable          `json:"customBusinessId,omitempty"` // with the option
+	CreatedAt      stamp.Time         `json:"createdAt"`
+	Version        int64              `json:"version"`
+	Review         reviewPayload      `json:"review"`
+	ClientSecret   string             `json:"clientSecret,omitempty"` // once
 }
 
 // nullable is a text that is null if it is empty.
@@ -88,7 +88,7 @@ func newReviewPayload(r AppReview) reviewPayload {
 	return p
 }
 
-func (c *Console) newAppPayload(a oauthserver.App, review AppReview) appPayload {
+func (c *Console) newAppPayload(a partner.App, review AppReview) appPayload {
 	p := appPayload{
 		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Type: a.Type, Status: a.Status, StatusReason: orNull(a.StatusReason), OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
 		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, AppURL: orNull(a.AppURL), PinnedVersion: orNull(a.PinnedVersion), CreatedAt: stamp.Of(a.CreatedAt), Version: a.Version,
@@ -127,10 +127,10 @@ func (c *Console) listApps(w http.ResponseWriter, r *http.Request, by Actor) err
 	if err != nil {
 		return err
 	}
-	return listPage(w, apps, func(a oauthserver.App) appPayload { return c.newAppPayload(a, reviews[a.ID]) })
+	return listPage(w, apps, func(a partner.App) appPayload { return c.newAppPayload(a, reviews[a.ID]) })
 }
 
-func (c *Console) serveApp(w http.ResponseWriter, r *http.Request, _ Actor, app oauthserver.App) error {
+func (c *Console) serveApp(w http.ResponseWriter, r *http.Request, _ Actor, app partner.App) error {
 	review, err := c.review(r.Context(), app)
 	if err != nil {
 		return err

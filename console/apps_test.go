@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // CON-02: an app is created with its secret, which works and is shown once.
@@ -199,11 +199,11 @@ func TestDeactivatedApp_APP01(t *testing.T) {
 	hook := d.ann("POST "+path+"/webhooks", `{"url": "https://partner.example/hook", "events": []}`).want(http.StatusCreated).text("id")
 	secretID := d.ann("GET " + path + "/secrets").data()[0]["id"].(string)
 	field := path + "/app-data-fields/" + d.ann("POST "+path+"/app-data-fields", carrierField).want(http.StatusCreated).text("id")
-	d.must(d.oauth.SetAppStatus(t.Context(), appID, oauthserver.AppSuspended))
+	d.must(d.oauth.SetAppStatus(t.Context(), appID, partner.AppSuspended))
 	if got := d.ann("PATCH "+path, `{"name": "Repaired"}`).want(http.StatusOK); got.body["status"] != "SUSPENDED" {
 		t.Errorf("a suspended app: %s", got.Body)
 	}
-	d.must(d.oauth.SetAppStatus(t.Context(), appID, oauthserver.AppDeactivated))
+	d.must(d.oauth.SetAppStatus(t.Context(), appID, partner.AppDeactivated))
 	for what, body := range map[string]string{
 		"PATCH " + path:                                         `{"name": "x"}`,
 		"POST " + path + "/secrets":                             "",

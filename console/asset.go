@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const (
@@ -55,7 +55,7 @@ var (
 	ErrFull = errors.New("there is no room for another one")
 )
 
-// AssetStore keeps assets. Those of another app are not found: oauthserver.ErrNotFound,
+// AssetStore keeps assets. Those of another app are not found: partner.ErrNotFound,
 // as for an app that does not exist.
 type AssetStore interface {
 	// AddAsset adds one with its Data, unless the app has limit of them: [ErrFull]. Of
@@ -93,7 +93,7 @@ func (c *Console) AddAsset(ctx context.Context, by Actor, appID string, n NewAss
 		ID: id.New(id.Asset, now), AppID: appID, Kind: n.Kind, ContentType: shape.contentType,
 		Width: shape.width, Height: shape.height, Size: len(n.Data), CreatedAt: now, Data: n.Data,
 	}
-	err = c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
+	err = c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
 		return by.did(audit.AssetAdded, appID, asset.ID), c.cfg.Store.AddAsset(ctx, asset, MaxAssets)
 	})
 	if errors.Is(err, ErrFull) {
@@ -122,11 +122,11 @@ func (c *Console) Asset(ctx context.Context, by Actor, ref Ref) (Asset, error) {
 	return asset, absent("asset", err)
 }
 
-// oneAsset returns the asset that a query names; oauthserver.ErrNotFound.
+// oneAsset returns the asset that a query names; partner.ErrNotFound.
 func oneAsset(ctx context.Context, store AssetStore, q AssetQuery) (Asset, error) {
 	found, err := store.Assets(ctx, q)
 	if err == nil && len(found) == 0 {
-		err = oauthserver.ErrNotFound
+		err = partner.ErrNotFound
 	}
 	if err != nil {
 		return Asset{}, err
@@ -137,7 +137,7 @@ func oneAsset(ctx context.Context, store AssetStore, q AssetQuery) (Asset, error
 // DeleteAsset deletes one. Its error is one of apierror: 404, that the app is
 // deactivated, or that the live listing or an open revision shows it (ASSET_IN_USE).
 func (c *Console) DeleteAsset(ctx context.Context, by Actor, ref Ref) error {
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
 		return by.did(audit.AssetDeleted, ref.AppID, ref.AssetID), c.cfg.Store.DeleteAsset(ctx, ref.AppID, ref.AssetID)
 	})
 	if errors.Is(err, ErrAssetInUse) {

@@ -6,7 +6,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // AuditStore keeps the audit log. The OAuth server records its own entries there.
@@ -36,14 +36,14 @@ func (c *Console) change(ctx context.Context, do func(ctx context.Context) (audi
 
 // changeApp is change for an app of one of the actor's organizations, with the errors of
 // [Actor.mayChange].
-func (c *Console) changeApp(ctx context.Context, by Actor, appID string, do func(ctx context.Context, app oauthserver.App) (audit.Entry, error)) error {
+func (c *Console) changeApp(ctx context.Context, by Actor, appID string, do func(ctx context.Context, app partner.App) (audit.Entry, error)) error {
 	return c.changeAppIf(ctx, by.mayChange, appID, do)
 }
 
 // changeAppIf is change for an app. It locks the app first, and may and do get the app as it
 // stands: whether the app can be changed is decided in the transaction of the change, so that
 // an app that is deactivated at the same time is changed before that or not at all.
-func (c *Console) changeAppIf(ctx context.Context, may func(oauthserver.App) error, appID string, do func(ctx context.Context, app oauthserver.App) (audit.Entry, error)) error {
+func (c *Console) changeAppIf(ctx context.Context, may func(partner.App) error, appID string, do func(ctx context.Context, app partner.App) (audit.Entry, error)) error {
 	return c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		app, err := c.cfg.Store.LockApp(ctx, appID)
 		if err == nil {

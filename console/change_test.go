@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -78,7 +79,7 @@ func TestDeactivatedMeanwhile_CON13(t *testing.T) {
 					d.ann("POST " + path + "/listing/submit").want(http.StatusOK)
 				}
 				state := d.contents(path)
-				deactivate := func() { d.must(fixture.SetAppStatus(t.Context(), d.store, appID, oauthserver.AppDeactivated)) }
+				deactivate := func() { d.must(fixture.SetAppStatus(t.Context(), d.store, appID, partner.AppDeactivated)) }
 				store.before.Store(&deactivate)
 
 				method, rest, _ := strings.Cut(text, " ")

@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
@@ -193,14 +193,14 @@ func TestRedeliveryRefusals_RDL03(t *testing.T) {
 		t.Helper()
 		d.ann("POST "+one+"/redeliver").wantCode(http.StatusBadRequest, code)
 	}
-	status := func(s oauthserver.AppStatus) { d.must(d.oauth.SetAppStatus(t.Context(), appID, s)) }
+	status := func(s partner.AppStatus) { d.must(d.oauth.SetAppStatus(t.Context(), appID, s)) }
 	d.ann("PATCH "+hook, `{"enabled": false}`).want(http.StatusOK)
 	refused("WEBHOOK_NOT_ACTIVE")
 	d.ann("POST "+hook+"/test").wantCode(http.StatusBadRequest, "WEBHOOK_NOT_ACTIVE") // TST-02
-	status(oauthserver.AppSuspended)
+	status(partner.AppSuspended)
 	refused("APP_NOT_ACTIVE")
 	d.ann("POST "+hook+"/test").wantCode(http.StatusBadRequest, "APP_NOT_ACTIVE")
-	status(oauthserver.AppActive)
+	status(partner.AppActive)
 	d.ann("PATCH "+hook, `{"enabled": true}`).want(http.StatusOK)
 	d.ann("PATCH "+path, `{"scopes": ["events:read"]}`).want(http.StatusOK)
 	refused("EVENT_SCOPE_MISSING")

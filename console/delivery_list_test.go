@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -215,9 +215,9 @@ func TestRedeliverMany_RDL04(t *testing.T) {
 	}
 	d.ann("PATCH "+hook, `{"enabled": false}`).want(http.StatusOK)
 	refused("WEBHOOK_NOT_ACTIVE")
-	d.must(d.oauth.SetAppStatus(t.Context(), appID, oauthserver.AppSuspended))
+	d.must(d.oauth.SetAppStatus(t.Context(), appID, partner.AppSuspended))
 	refused("APP_NOT_ACTIVE")
-	d.must(d.oauth.SetAppStatus(t.Context(), appID, oauthserver.AppActive))
+	d.must(d.oauth.SetAppStatus(t.Context(), appID, partner.AppActive))
 	d.ann("PATCH "+hook, `{"enabled": true}`).want(http.StatusOK)
 
 	for _, test := range []struct {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -57,7 +57,7 @@ func hideQuery(address string) string {
 }
 
 // changedApp returns the entry of a change to an app.
-func (a Actor) changedApp(before, after oauthserver.App) audit.Entry {
+func (a Actor) changedApp(before, after partner.App) audit.Entry {
 	var d difference
 	d.add("name", before.Name, after.Name)
 	d.addURL("appUrl", before.AppURL, after.AppURL)

@@ -14,8 +14,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/optional"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const (
@@ -57,7 +57,7 @@ type ExtensionChange struct {
 }
 
 // ExtensionStore keeps extensions. Those of another app are not found:
-// oauthserver.ErrNotFound, as for an app that does not exist.
+// partner.ErrNotFound, as for an app that does not exist.
 type ExtensionStore interface {
 	// Extensions lists those of an app, oldest first.
 	Extensions(ctx context.Context, appID string) ([]Extension, error)
@@ -66,7 +66,7 @@ type ExtensionStore interface {
 	// should be; its error is returned and nothing is changed. It may be called more than
 	// once. An extension with a new id is added, and one that is missing is deleted.
 	// AppID and CreatedAt of one that stays are kept.
-	ChangeExtensions(ctx context.Context, appID string, change func(oauthserver.App, []Extension) ([]Extension, error)) error
+	ChangeExtensions(ctx context.Context, appID string, change func(partner.App, []Extension) ([]Extension, error)) error
 }
 
 // AddExtension adds an extension to an app. Its error is one of apierror: 404, that the
@@ -78,8 +78,8 @@ func (c *Console) AddExtension(ctx context.Context, by Actor, appID string, n Ne
 	added := Extension{
 		ID: id.New(id.Extension, now), AppID: appID, ResourceType: n.ResourceType, Path: n.Path, Label: n.Label, CreatedAt: now, UpdatedAt: now,
 	}
-	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
-		return by.did(audit.ExtensionAdded, appID, added.ID), c.cfg.Store.ChangeExtensions(ctx, appID, func(app oauthserver.App, all []Extension) ([]Extension, error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
+		return by.did(audit.ExtensionAdded, appID, added.ID), c.cfg.Store.ChangeExtensions(ctx, appID, func(app partner.App, all []Extension) ([]Extension, error) {
 			if len(all) >= MaxExtensions {
 				return nil, ErrFull
 			}
@@ -114,7 +114,7 @@ func (c *Console) Extension(ctx context.Context, by Actor, ref Ref) (Extension, 
 	}
 	i := indexOf(all, ref.ExtensionID)
 	if i < 0 {
-		return Extension{}, absent("extension", oauthserver.ErrNotFound)
+		return Extension{}, absent("extension", partner.ErrNotFound)
 	}
 	return all[i], nil
 }
@@ -133,11 +133,11 @@ func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change
 	}
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	var changed Extension
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
-		err = c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(app oauthserver.App, all []Extension) ([]Extension, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
+		err = c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(app partner.App, all []Extension) ([]Extension, error) {
 			i := indexOf(all, ref.ExtensionID)
 			if i < 0 {
-				return nil, oauthserver.ErrNotFound
+				return nil, partner.ErrNotFound
 			}
 			e := &all[i]
 			e.ResourceType, e.Path, e.Label, e.UpdatedAt = or(resourceType, e.ResourceType), or(path, e.Path), or(label, e.Label), now
@@ -162,11 +162,11 @@ func or(sent *string, before string) string {
 
 // DeleteExtension deletes one.
 func (c *Console) DeleteExtension(ctx context.Context, by Actor, ref Ref) error {
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
-		return by.did(audit.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(_ oauthserver.App, all []Extension) ([]Extension, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
+		return by.did(audit.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(_ partner.App, all []Extension) ([]Extension, error) {
 			i := indexOf(all, ref.ExtensionID)
 			if i < 0 {
-				return nil, oauthserver.ErrNotFound
+				return nil, partner.ErrNotFound
 			}
 			return slices.Delete(all, i, i+1), nil
 		})
@@ -204,7 +204,7 @@ func (c *Console) checkTexts(e Extension) error {
 }
 
 // checkExtension holds an extension to the rules, with its app as it stands.
-func (c *Console) checkExtension(app oauthserver.App, e Extension) error {
+func (c *Console) checkExtension(app partner.App, e Extension) error {
 	if err := c.checkTexts(e); err != nil {
 		return err
 	}

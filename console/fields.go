@@ -8,14 +8,14 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // DeclareField declares a field of app data. Its error is one of apierror: 404, that
 // the app is deactivated, everything that is wrong, or INVALID_CHOICES.
 func (c *Console) DeclareField(ctx context.Context, by Actor, appID string, d appdata.Declaration) (appdata.Field, error) {
 	var field appdata.Field
-	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		field, err = c.cfg.AppData.DeclareField(ctx, appID, d)
 		return by.did(audit.FieldCreated, appID, field.ID), err
 	})
@@ -46,7 +46,7 @@ func (c *Console) Field(ctx context.Context, by Actor, ref Ref) (appdata.Field, 
 // [Console.DeclareField], or CONFLICT.
 func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.Declaration) (appdata.Field, error) {
 	var field appdata.Field
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		field, err = c.cfg.AppData.ChangeField(ctx, ref.AppID, ref.FieldID, d)
 		return by.did(audit.FieldUpdated, ref.AppID, ref.FieldID), err
 	})
@@ -58,7 +58,7 @@ func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.
 
 // DeleteField deletes one and, in every business, its values.
 func (c *Console) DeleteField(ctx context.Context, by Actor, ref Ref) error {
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
 		return by.did(audit.FieldDeleted, ref.AppID, ref.FieldID), c.cfg.AppData.DeleteField(ctx, ref.AppID, ref.FieldID)
 	})
 	return absent("field", err)

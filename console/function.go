@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const (
@@ -41,7 +41,7 @@ type NewFunction struct {
 }
 
 // FunctionStore keeps functions. Those of another app are not found:
-// oauthserver.ErrNotFound, as for an app that does not exist.
+// partner.ErrNotFound, as for an app that does not exist.
 type FunctionStore interface {
 	// Functions lists those of an app, oldest first.
 	Functions(ctx context.Context, appID string) ([]Function, error)
@@ -78,7 +78,7 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 	}
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	added := Function{ID: id.New(id.Function, now), AppID: appID, Name: n.Name, Source: n.Source, CreatedAt: now}
-	err = c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
+	err = c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
 		return by.did(audit.FunctionAdded, appID, added.ID), c.cfg.Store.ChangeFunctions(ctx, appID, func(all []Function) ([]Function, error) {
 			if len(all) >= c.cfg.MaxFunctions {
 				return nil, ErrFull
@@ -135,18 +135,18 @@ func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (Function, er
 	}
 	i := slices.IndexFunc(all, func(f Function) bool { return f.ID == ref.FunctionID })
 	if i < 0 {
-		return Function{}, absent("function", oauthserver.ErrNotFound)
+		return Function{}, absent("function", partner.ErrNotFound)
 	}
 	return all[i], nil
 }
 
 // DeleteFunction deletes one.
 func (c *Console) DeleteFunction(ctx context.Context, by Actor, ref Ref) error {
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
 		return by.did(audit.FunctionDeleted, ref.AppID, ref.FunctionID), c.cfg.Store.ChangeFunctions(ctx, ref.AppID, func(all []Function) ([]Function, error) {
 			i := slices.IndexFunc(all, func(f Function) bool { return f.ID == ref.FunctionID })
 			if i < 0 {
-				return nil, oauthserver.ErrNotFound
+				return nil, partner.ErrNotFound
 			}
 			return slices.Delete(all, i, i+1), nil
 		})

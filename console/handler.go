@@ -6,7 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/muxes"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // route is one call of the console's API.
@@ -19,7 +19,7 @@ type route struct {
 type handler func(w http.ResponseWriter, r *http.Request, by Actor) error
 
 // appHandler serves a call about an app that is the actor's.
-type appHandler func(w http.ResponseWriter, r *http.Request, by Actor, app oauthserver.App) error
+type appHandler func(w http.ResponseWriter, r *http.Request, by Actor, app partner.App) error
 
 // ofApp finds the app of the path.
 func (c *Console) ofApp(h appHandler) handler {

@@ -8,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // maxBusinessID bounds the cursor of a list, which is the host's id of a business.
@@ -16,7 +16,7 @@ const maxBusinessID = 256
 
 // Installation is an app in a business.
 type Installation struct {
-	oauthserver.Installation
+	partner.Installation
 	BusinessName string    // empty: it is not known
 	LastUsedAt   time.Time // zero: no call was made
 }
@@ -35,7 +35,7 @@ func (c *Console) Installations(ctx context.Context, by Actor, appID string, p P
 	if err != nil {
 		return Paged[Installation]{}, err
 	}
-	uses, err := c.cfg.Analytics.LastUses(ctx, convert(found, func(i oauthserver.Installation) string { return i.ID })...)
+	uses, err := c.cfg.Analytics.LastUses(ctx, convert(found, func(i partner.Installation) string { return i.ID })...)
 	if err != nil {
 		return Paged[Installation]{}, err
 	}
@@ -99,5 +99,5 @@ func (c *Console) listInstallations(w http.ResponseWriter, r *http.Request, by A
 type InstallationStore interface {
 	// BusinessInstallations lists the newest installation of an app in each business, ended
 	// ones too, by the ids of the businesses: limit of those after an id.
-	BusinessInstallations(ctx context.Context, appID, afterBusinessID string, limit int) ([]oauthserver.Installation, error)
+	BusinessInstallations(ctx context.Context, appID, afterBusinessID string, limit int) ([]partner.Installation, error)
 }

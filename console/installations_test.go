@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -33,7 +34,7 @@ func TestInstallations_CON11(t *testing.T) {
 	d.must(d.oauth.Uninstall(t.Context(), appID, "biz_2", "usr_bob"))
 	app, err := d.store.App(t.Context(), appID)
 	d.must(err)
-	used, err := d.store.Installations(t.Context(), oauthserver.InstallationQuery{AppID: appID, BusinessID: "biz_1"})
+	used, err := d.store.Installations(t.Context(), partner.InstallationQuery{AppID: appID, BusinessID: "biz_1"})
 	d.must(err)
 	at := d.clock.Now().Add(-time.Second)
 	d.Calls.Count(analytics.Call{AppID: appID, InstallationID: used[0].ID, BusinessID: "biz_1", At: at, Method: "GET", Status: 200})

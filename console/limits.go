@@ -7,7 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/internal/stamp"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -46,7 +46,7 @@ func (c *Console) LimitUses(ctx context.Context, by Actor, appID, businessID str
 
 // AppLimitUses is [Console.LimitUses] for the platform's own staff: without an Actor, for any
 // app.
-func (c *Console) AppLimitUses(ctx context.Context, app oauthserver.App, businessID string) ([]LimitUse, error) {
+func (c *Console) AppLimitUses(ctx context.Context, app partner.App, businessID string) ([]LimitUse, error) {
 	peeker, ok := c.cfg.Limiter.(ratelimit.Peeker)
 	if !ok {
 		return nil, nil
@@ -67,7 +67,7 @@ func (c *Console) AppLimitUses(ctx context.Context, app oauthserver.App, busines
 }
 
 // limitCounters returns the limits of an app, each with its counter.
-func (c *Console) limitCounters(ctx context.Context, app oauthserver.App, businessID string) (uses []LimitUse, counters []ratelimit.Counter, err error) {
+func (c *Console) limitCounters(ctx context.Context, app partner.App, businessID string) (uses []LimitUse, counters []ratelimit.Counter, err error) {
 	add := func(use LimitUse, counter ratelimit.Counter) {
 		uses, counters = append(uses, use), append(counters, counter)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // CON-02: an app has only so many of each.
@@ -68,9 +69,9 @@ func TestBounds_CON12(t *testing.T) {
 	}
 	d.send(call{what: "POST /developer/apps", body: strings.Replace(publicApp, "{", `{"organizationId": "org_2", `, 1), by: ben}).want(http.StatusCreated)
 	// One that is suspended counts, one that is deactivated does not.
-	d.must(d.oauth.SetAppStatus(t.Context(), appID, oauthserver.AppSuspended))
+	d.must(d.oauth.SetAppStatus(t.Context(), appID, partner.AppSuspended))
 	d.ann("POST /developer/apps", publicApp).wantInvalid("an organization has at most 100 apps")
-	d.must(d.oauth.SetAppStatus(t.Context(), appID, oauthserver.AppDeactivated))
+	d.must(d.oauth.SetAppStatus(t.Context(), appID, partner.AppDeactivated))
 	d.ann("POST /developer/apps", publicApp).want(http.StatusCreated)
 	d.ann("POST /developer/apps", publicApp).wantInvalid("an organization has at most 100 apps")
 }

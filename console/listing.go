@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Listing is the entry of an app in a marketplace, and what its developers would like
@@ -25,7 +25,7 @@ type Revision struct {
 	State RevisionState
 	ListingContent
 	// App is the app as it was when the revision was submitted; empty for a draft.
-	App  oauthserver.Profile
+	App  partner.Profile
 	Note string // what the reviewer said last
 	// ReviewerID is the user who took the revision in review or decided about it; empty
 	// for none. Developers do not see it.
@@ -87,7 +87,7 @@ var ErrSlugTaken = errors.New("the slug is taken")
 // A slug belongs to one app at a time: from the save that names it until neither of
 // these two revisions does.
 type ListingStore interface {
-	// Listing returns the one of an app; oauthserver.ErrNotFound.
+	// Listing returns the one of an app; partner.ErrNotFound.
 	Listing(ctx context.Context, appID string) (Listing, error)
 	// ChangeListing makes an app's listing, or the next step of it, in one
 	// transaction. step sees how things stand, under a lock that asset deletion
@@ -96,7 +96,7 @@ type ListingStore interface {
 	// be called more than once.
 	//
 	// An approved revision is live from here on, in place of the one before. [ErrSlugTaken];
-	// oauthserver.ErrNotFound when there is no such app.
+	// partner.ErrNotFound when there is no such app.
 	ChangeListing(ctx context.Context, appID string, step func(ListingStanding) (Revision, error)) (Listing, error)
 }
 

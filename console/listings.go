@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // maxNote is how much a reviewer may say, in characters.
@@ -75,7 +75,7 @@ type ListingChange struct {
 func (c *Console) saveListing(ctx context.Context, by Actor, appID string, content ListingContent, place func(before *Listing, draft Revision) (Revision, error)) (Listing, error) {
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	draft := Revision{ID: id.New(id.Revision, now), AppID: appID, State: RevisionDraft, ListingContent: content, CreatedAt: now, UpdatedAt: now}
-	saved, err := c.changeListing(ctx, by.mayChange, by.did(audit.ListingSaved, appID, ""), func(_ oauthserver.App, standing ListingStanding) (Revision, error) {
+	saved, err := c.changeListing(ctx, by.mayChange, by.did(audit.ListingSaved, appID, ""), func(_ partner.App, standing ListingStanding) (Revision, error) {
 		if err := content.check(); err != nil {
 			return Revision{}, err
 		}
@@ -96,7 +96,7 @@ func (c *Console) saveListing(ctx context.Context, by Actor, appID string, conte
 // (LISTING_STATE_INVALID), what it lacks (LISTING_INCOMPLETE), or CONFLICT if the app was
 // submitted without its listing and waits for the decision.
 func (c *Console) SubmitListing(ctx context.Context, by Actor, appID string) (Listing, error) {
-	submitted, err := c.stepListing(ctx, by.mayChange, by.did(audit.ListingSubmitted, appID, ""), func(app oauthserver.App, r *Revision, now time.Time) error {
+	submitted, err := c.stepListing(ctx, by.mayChange, by.did(audit.ListingSubmitted, appID, ""), func(app partner.App, r *Revision, now time.Time) error {
 		if err := r.become(RevisionSubmitted, now); err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (c *Console) ReviewListing(ctx context.Context, review Review) (Listing, er
 		return Listing{}, err
 	}
 	entry := review.entry(reviewActions[review.State].listing, "")
-	reviewed, err := c.stepListing(ctx, checkWritable, entry, func(_ oauthserver.App, r *Revision, now time.Time) error {
+	reviewed, err := c.stepListing(ctx, checkWritable, entry, func(_ partner.App, r *Revision, now time.Time) error {
 		if err := review.mayFollow(r.ReviewerID); err != nil {
 			return err
 		}
@@ -142,9 +142,9 @@ func (c *Console) tell(ctx context.Context, n events.Notification) {
 }
 
 // stepListing moves the latest revision on.
-func (c *Console) stepListing(ctx context.Context, may func(oauthserver.App) error, entry audit.Entry, step func(app oauthserver.App, r *Revision, now time.Time) error) (Listing, error) {
+func (c *Console) stepListing(ctx context.Context, may func(partner.App) error, entry audit.Entry, step func(app partner.App, r *Revision, now time.Time) error) (Listing, error) {
 	now := stamp.Of(c.cfg.Clock.Now()).Time
-	return c.changeListing(ctx, may, entry, func(app oauthserver.App, standing ListingStanding) (Revision, error) {
+	return c.changeListing(ctx, may, entry, func(app partner.App, standing ListingStanding) (Revision, error) {
 		if standing.Listing == nil {
 			return Revision{}, apierror.NotFound("listing")
 		}
@@ -156,9 +156,9 @@ func (c *Console) stepListing(ctx context.Context, may func(oauthserver.App) err
 
 // changeListing changes the listing of the entry's app, if may allows a change of the app. The
 // target of the entry is the revision that comes of it.
-func (c *Console) changeListing(ctx context.Context, may func(oauthserver.App) error, entry audit.Entry, step func(oauthserver.App, ListingStanding) (Revision, error)) (Listing, error) {
+func (c *Console) changeListing(ctx context.Context, may func(partner.App) error, entry audit.Entry, step func(partner.App, ListingStanding) (Revision, error)) (Listing, error) {
 	var changed Listing
-	err := c.changeAppIf(ctx, may, entry.AppID, func(ctx context.Context, app oauthserver.App) (_ audit.Entry, err error) {
+	err := c.changeAppIf(ctx, may, entry.AppID, func(ctx context.Context, app partner.App) (_ audit.Entry, err error) {
 		changed, err = c.cfg.Store.ChangeListing(ctx, entry.AppID, func(standing ListingStanding) (Revision, error) { return step(app, standing) })
 		if err != nil {
 			return audit.Entry{}, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // LiveListings reads the public content of the live listings of apps, in particular for the
@@ -65,7 +66,7 @@ func (l *LiveListings) ServeIcon(w http.ResponseWriter, r *http.Request) error {
 // live returns the live revision; nil when there is none.
 func (l *LiveListings) live(ctx context.Context, appID string) (*Revision, error) {
 	listing, err := l.store.Listing(ctx, appID)
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return nil, nil
 	}
 	return listing.Live, err

@@ -6,6 +6,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // SandboxBusinesses lists the sandbox businesses of the app's organization to which the actor
@@ -29,7 +30,7 @@ func (c *Console) SandboxToken(ctx context.Context, by Actor, appID, businessID 
 		return oauthserver.SandboxToken{}, err
 	case by.token != "":
 		return oauthserver.SandboxToken{}, apierror.Forbidden("A console token cannot get tokens of an app")
-	case app.Status == oauthserver.AppDeactivated:
+	case app.Status == partner.AppDeactivated:
 		return oauthserver.SandboxToken{}, apierror.New(apierror.AppDeactivated)
 	case !app.IsUsable():
 		return oauthserver.SandboxToken{}, apierror.Invalid("The app is suspended, so that it gets no tokens")

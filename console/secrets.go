@@ -8,28 +8,28 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/stamp"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // AddSecret gives an app one more client secret and returns it, for the only time.
 // Its error is one of apierror: 404, that the app is PUBLIC or deactivated, or that
 // it has two valid secrets already.
-func (c *Console) AddSecret(ctx context.Context, by Actor, appID string) (string, oauthserver.ClientSecret, error) {
+func (c *Console) AddSecret(ctx context.Context, by Actor, appID string) (string, partner.ClientSecret, error) {
 	var text string
-	var added oauthserver.ClientSecret
-	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
+	var added partner.ClientSecret
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		text, added, err = c.cfg.OAuth.AddClientSecret(ctx, appID)
 		return by.did(audit.SecretCreated, appID, added.ID), err
 	})
 	if err != nil {
-		return "", oauthserver.ClientSecret{}, absent("app", err)
+		return "", partner.ClientSecret{}, absent("app", err)
 	}
 	return text, added, nil
 }
 
 // Secret is a client secret of an app.
 type Secret struct {
-	oauthserver.ClientSecret
+	partner.ClientSecret
 	LastUsedAt time.Time // zero: never
 }
 
@@ -43,18 +43,18 @@ func (c *Console) Secrets(ctx context.Context, by Actor, appID string) ([]Secret
 	if err != nil {
 		return nil, err
 	}
-	uses, err := c.cfg.Analytics.LastUses(ctx, convert(secrets, oauthserver.ClientSecret.UseID)...)
+	uses, err := c.cfg.Analytics.LastUses(ctx, convert(secrets, partner.ClientSecret.UseID)...)
 	if err != nil {
 		return nil, err
 	}
-	return convert(secrets, func(s oauthserver.ClientSecret) Secret { return Secret{ClientSecret: s, LastUsedAt: uses[s.UseID()]} }), nil
+	return convert(secrets, func(s partner.ClientSecret) Secret { return Secret{ClientSecret: s, LastUsedAt: uses[s.UseID()]} }), nil
 }
 
 // EndSecret ends a client secret at once. Its error is one of apierror: 404 if there is no
 // such secret or it has already ended, that the app is deactivated, or that the app would be
 // left without a secret.
 func (c *Console) EndSecret(ctx context.Context, by Actor, appID, secretID string) error {
-	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
 		return by.did(audit.SecretEnded, appID, secretID), c.cfg.OAuth.EndClientSecret(ctx, appID, secretID)
 	})
 	return absent("secret", err)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Store is all that the console keeps, beside what the features do.
@@ -26,18 +26,18 @@ type Store interface {
 	Transact(ctx context.Context, do func(ctx context.Context) error) error
 	// UserStatus is identity.UserActive unless another one was set.
 	UserStatus(ctx context.Context, userID string) (identity.UserStatus, error)
-	// App returns one; oauthserver.ErrNotFound.
-	App(ctx context.Context, id string) (oauthserver.App, error)
+	// App returns one; partner.ErrNotFound.
+	App(ctx context.Context, id string) (partner.App, error)
 	// Apps lists the apps that a query asks for, by id from the last to the first.
-	Apps(ctx context.Context, q oauthserver.AppQuery) ([]oauthserver.App, error)
+	Apps(ctx context.Context, q partner.AppQuery) ([]partner.App, error)
 	// ClientSecrets lists those of an app, ended ones too, oldest first.
-	ClientSecrets(ctx context.Context, appID string) ([]oauthserver.ClientSecret, error)
+	ClientSecrets(ctx context.Context, appID string) ([]partner.ClientSecret, error)
 }
 
 // LockStore locks apps. A change of an app, or of what belongs to it, begins with the lock, so
 // that it is decided in the transaction of the change.
 type LockStore interface {
 	// LockApp returns an app, which nothing else changes or locks until the transaction of
-	// Store.Transact that it is called in ends; oauthserver.ErrNotFound.
-	LockApp(ctx context.Context, id string) (oauthserver.App, error)
+	// Store.Transact that it is called in ends; partner.ErrNotFound.
+	LockApp(ctx context.Context, id string) (partner.App, error)
 }

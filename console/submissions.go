@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Submission is an app that was submitted for review without its listing.
@@ -20,7 +20,7 @@ type Submission struct {
 	AppID string
 	State RevisionState // submitted, or what came of it
 	// App is the app as it was submitted. A reviewer decides about exactly that.
-	App         oauthserver.Profile
+	App         partner.Profile
 	Note        string // what the reviewer said last
 	ReviewerID  string // as in Revision
 	SubmittedAt time.Time
@@ -40,8 +40,8 @@ type ReviewStore interface {
 // AppReview is the state of the review of an app.
 type AppReview struct {
 	IsReviewed bool
-	// Pending is what of the app no review covers yet; see oauthserver.App.Unreviewed.
-	Pending oauthserver.Profile
+	// Pending is what of the app no review covers yet; see partner.App.Unreviewed.
+	Pending partner.Profile
 	// Publisher and IconAssetID are those of the latest revision of the listing, if they
 	// differ from the live ones. They are submitted with the listing.
 	Publisher, IconAssetID string
@@ -71,7 +71,7 @@ type Subject struct {
 	ID          string    // of the revision or the submission
 	Revision    *Revision // of the listing; nil if the app was submitted without it
 	State       RevisionState
-	App         oauthserver.Profile // as it was submitted
+	App         partner.Profile // as it was submitted
 	Note        string
 	ReviewerID  string
 	SubmittedAt time.Time
@@ -105,8 +105,8 @@ func (r AppReview) submittedRevision() *Revision {
 }
 
 // ReadReviews returns how far the review of each app has come, by app.
-func ReadReviews(ctx context.Context, store ReviewStore, apps ...oauthserver.App) (map[string]AppReview, error) {
-	ids := convert(apps, func(a oauthserver.App) string { return a.ID })
+func ReadReviews(ctx context.Context, store ReviewStore, apps ...partner.App) (map[string]AppReview, error) {
+	ids := convert(apps, func(a partner.App) string { return a.ID })
 	listings, err := store.Listings(ctx, ids...)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (c *Console) AppReview(ctx context.Context, by Actor, appID string) (AppRev
 	return c.review(ctx, app)
 }
 
-func (c *Console) review(ctx context.Context, app oauthserver.App) (AppReview, error) {
+func (c *Console) review(ctx context.Context, app partner.App) (AppReview, error) {
 	reviews, err := ReadReviews(ctx, c.cfg.Store, app)
 	return reviews[app.ID], err
 }
@@ -165,8 +165,8 @@ func (c *Console) SubmitApp(ctx context.Context, by Actor, appID string) (AppRev
 }
 
 // submit is SubmitApp, and returns the app.
-func (c *Console) submit(ctx context.Context, by Actor, appID string) (app oauthserver.App, review AppReview, err error) {
-	err = c.changeApp(ctx, by, appID, func(ctx context.Context, locked oauthserver.App) (audit.Entry, error) {
+func (c *Console) submit(ctx context.Context, by Actor, appID string) (app partner.App, review AppReview, err error) {
+	err = c.changeApp(ctx, by, appID, func(ctx context.Context, locked partner.App) (audit.Entry, error) {
 		var err error
 		app = locked
 		if review, err = c.review(ctx, app); err != nil {
@@ -185,14 +185,14 @@ func (c *Console) submit(ctx context.Context, by Actor, appID string) (app oauth
 		return by.did(audit.ReviewSubmitted, appID, submission.ID), c.cfg.Store.SaveSubmission(ctx, submission)
 	})
 	if err != nil {
-		return oauthserver.App{}, AppReview{}, err
+		return partner.App{}, AppReview{}, err
 	}
 	c.tell(ctx, events.Notification{Kind: events.NotifyListingSubmitted, AppID: appID, UserID: by.userID})
 	return app, review, nil
 }
 
 // submission returns a new submission of an app as it is.
-func (c *Console) submission(app oauthserver.App) Submission {
+func (c *Console) submission(app partner.App) Submission {
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	return Submission{ID: id.New(id.Submission, now), AppID: app.ID, State: RevisionSubmitted, App: app.Profile(), SubmittedAt: now, UpdatedAt: now}
 }
@@ -290,7 +290,7 @@ func (c *Console) ReviewApp(ctx context.Context, review Review) (AppReview, erro
 
 // reviewSubmission takes a reviewer's step with the last submission of an app.
 func (c *Console) reviewSubmission(ctx context.Context, review Review) error {
-	err := c.changeAppIf(ctx, checkWritable, review.AppID, func(ctx context.Context, app oauthserver.App) (audit.Entry, error) {
+	err := c.changeAppIf(ctx, checkWritable, review.AppID, func(ctx context.Context, app partner.App) (audit.Entry, error) {
 		standing, err := c.review(ctx, app)
 		if err != nil {
 			return audit.Entry{}, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // reviewApp takes steps of the reviewer with the app's submission.
@@ -40,7 +40,7 @@ func (d *harness) wantReview(path string, want map[string]any) {
 }
 
 // wantCovered checks what the last review of an app covers.
-func (d *harness) wantCovered(appID string, want oauthserver.Profile) {
+func (d *harness) wantCovered(appID string, want partner.Profile) {
 	d.Helper()
 	app, err := d.store.App(d.Context(), appID)
 	d.must(err)
@@ -86,7 +86,7 @@ func TestSubmitApp_AZ16(t *testing.T) {
 
 	d.send(call{what: "POST " + path + "/review", by: zoe}).want(http.StatusNotFound)
 	d.ann("POST "+path+"/review", `{"note": "x"}`).wantInvalid("note is not a known member")
-	d.must(fixture.SetAppStatus(t.Context(), d.store, appID, oauthserver.AppDeactivated))
+	d.must(fixture.SetAppStatus(t.Context(), d.store, appID, partner.AppDeactivated))
 	d.ann("POST "+path+"/review").wantCode(http.StatusBadRequest, "APP_DEACTIVATED")
 }
 
@@ -171,7 +171,7 @@ func TestReviewSteps_AZ16(t *testing.T) {
 
 	path, appID = d.newApp(confidentialApp)
 	d.ann("POST " + path + "/review").want(http.StatusAccepted)
-	d.must(fixture.SetAppStatus(t.Context(), d.store, appID, oauthserver.AppDeactivated))
+	d.must(fixture.SetAppStatus(t.Context(), d.store, appID, partner.AppDeactivated))
 	wants(step("usr_a", console.RevisionInReview), "APP_DEACTIVATED")
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -41,12 +41,12 @@ type TokenStore interface {
 	// valid when it is created: then it returns ErrTooManyTokens. Of tokens that are added
 	// at the same time none exceeds the limit.
 	CreateConsoleToken(ctx context.Context, t Token, limit int) error
-	// ConsoleToken returns the token with a digest, valid or not; oauthserver.ErrNotFound.
+	// ConsoleToken returns the token with a digest, valid or not; partner.ErrNotFound.
 	ConsoleToken(ctx context.Context, digest storage.Digest) (Token, error)
 	// ConsoleTokens lists the tokens of an organization that are not revoked, oldest first.
 	ConsoleTokens(ctx context.Context, organizationID string) ([]Token, error)
 	// RevokeConsoleToken revokes a token of an organization and returns its name. It
-	// returns oauthserver.ErrNotFound if there is no such token or it is already revoked.
+	// returns partner.ErrNotFound if there is no such token or it is already revoked.
 	RevokeConsoleToken(ctx context.Context, organizationID, tokenID string, at time.Time) (name string, err error)
 }
 
@@ -121,7 +121,7 @@ func (c *Console) caller(r *http.Request) (Actor, error) {
 	token, err := c.cfg.Store.ConsoleToken(r.Context(), parsed.Digest())
 	now := c.cfg.Clock.Now()
 	switch {
-	case errors.Is(err, oauthserver.ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		return Actor{}, apierror.Unauthorized()
 	case err != nil:
 		return Actor{}, err
@@ -198,14 +198,14 @@ func (c *Console) RevokeToken(ctx context.Context, by Actor, tokenID string) err
 	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		for _, organization := range by.organizations {
 			name, err := c.cfg.Store.RevokeConsoleToken(ctx, organization.ID, tokenID, now)
-			if errors.Is(err, oauthserver.ErrNotFound) {
+			if errors.Is(err, partner.ErrNotFound) {
 				continue
 			}
 			entry := by.did(audit.ConsoleTokenRevoked, "", organization.ID)
 			entry.Detail = name
 			return entry, err
 		}
-		return audit.Entry{}, oauthserver.ErrNotFound
+		return audit.Entry{}, partner.ErrNotFound
 	})
 	return absent("token", err)
 }

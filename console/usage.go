@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/export"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // UsagePeriod is a period of days in UTC, both ends included. A zero end means its default:
@@ -39,7 +39,7 @@ func (c *Console) Usage(ctx context.Context, by Actor, appID string, period Usag
 }
 
 // AppUsage is [Console.Usage] for the platform's own staff: without an Actor, for any app.
-func (c *Console) AppUsage(ctx context.Context, app oauthserver.App, period UsagePeriod, p Page) (Paged[analytics.Usage], error) {
+func (c *Console) AppUsage(ctx context.Context, app partner.App, period UsagePeriod, p Page) (Paged[analytics.Usage], error) {
 	after, ok := usageCursor(p.After)
 	if !ok {
 		return Paged[analytics.Usage]{}, apierror.InvalidAt("after", "must be the nextCursor of a page")
@@ -80,7 +80,7 @@ var usageColumns = []export.Column[analytics.Usage]{
 // ExportUsage responds with the whole usage of an app in a period as a file, in one of the
 // formats "csv" and "jsonl". Its error is that of [Console.Usage], and nothing is written then.
 // What fails later ends the connection, so that a part does not look like the whole.
-func (c *Console) ExportUsage(w http.ResponseWriter, r *http.Request, app oauthserver.App, period UsagePeriod, format string) error {
+func (c *Console) ExportUsage(w http.ResponseWriter, r *http.Request, app partner.App, period UsagePeriod, format string) error {
 	period = period.Within(c.cfg.Clock.Now())
 	name := "usage-" + period.From.UTC().Format(time.DateOnly) + "-" + period.To.UTC().Format(time.DateOnly)
 	file := export.File[analytics.Usage]{Name: name, Format: export.Format(format), Columns: usageColumns}
@@ -114,7 +114,7 @@ func (c *Console) listUsage(w http.ResponseWriter, r *http.Request, by Actor) er
 
 // ServeAppUsage responds to a request for the usage of an app: the parameters from, to, after
 // and limit, and an Accept header that may ask for an export. The caller has checked who asks.
-func (c *Console) ServeAppUsage(w http.ResponseWriter, r *http.Request, app oauthserver.App) error {
+func (c *Console) ServeAppUsage(w http.ResponseWriter, r *http.Request, app partner.App) error {
 	q := readQuery(r)
 	q.only("from", "to", "after", "limit")
 	period := UsagePeriod{From: q.date("from"), To: q.date("to")}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/optional"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -41,7 +41,7 @@ func (c *Console) MaxWebhooks() int { return c.cfg.Webhooks.MaxWebhooks() }
 func (c *Console) CreateWebhook(ctx context.Context, by Actor, appID string, n NewWebhook) (webhooks.Webhook, string, error) {
 	var hook webhooks.Webhook
 	var secret string
-	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		hook, secret, err = c.cfg.Webhooks.Create(ctx, newWebhook(appID, n))
 		return by.did(audit.WebhookCreated, appID, hook.ID), err
 	})
@@ -75,7 +75,7 @@ func (c *Console) Webhook(ctx context.Context, by Actor, ref Ref) (webhooks.Webh
 // UpdateWebhook changes one; its error is as with [Console.CreateWebhook], or CONFLICT.
 func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change WebhookChange) (webhooks.Webhook, error) {
 	var hook webhooks.Webhook
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		changed, err := c.webhookChange(change)
 		if err != nil {
 			return audit.Entry{}, err
@@ -107,7 +107,7 @@ func (c *Console) webhookChange(sent WebhookChange) (webhooks.Change, error) {
 
 // DeleteWebhook deletes one; what is queued for it is not sent.
 func (c *Console) DeleteWebhook(ctx context.Context, by Actor, ref Ref) error {
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (audit.Entry, error) {
+	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
 		return by.did(audit.WebhookDeleted, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Delete(ctx, ref.AppID, ref.WebhookID)
 	})
 	return absent("webhook", err)
@@ -145,7 +145,7 @@ func (c *Console) SecretOverlap() time.Duration { return c.cfg.Webhooks.SecretOv
 // RotateSecret gives a webhook a new secret and returns it, for the only time, and
 // when the one before it stops signing.
 func (c *Console) RotateSecret(ctx context.Context, by Actor, ref Ref) (secret string, previousExpiresAt time.Time, err error) {
-	err = c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ oauthserver.App) (_ audit.Entry, err error) {
+	err = c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		secret, previousExpiresAt, err = c.cfg.Webhooks.RotateSecret(ctx, ref.AppID, ref.WebhookID)
 		return by.did(audit.WebhookSecretRotated, ref.AppID, ref.WebhookID), err
 	})

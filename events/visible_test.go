@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -82,7 +82,7 @@ func TestVisibility(t *testing.T) {
 	}
 
 	// What the app or the installation loses counts from the next call.
-	_, err := k.Store.UpdateApp(t.Context(), one.ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := k.Store.UpdateApp(t.Context(), one.ID, func(a partner.App) (partner.App, error) {
 		a.Scopes = identity.MustScopes("events:read", "invoices:read")
 		return a, nil
 	})

@@ -50,7 +50,7 @@ type Sessions interface {
 type ForeignTokens func(r *http.Request, token string) (identity.Session, bool, error)
 
 // Users returns the status of a user, which decides whether the user may act; an
-// oauthserver.Store implements it. An error is an internal error.
+// oauthstore.Store implements it. An error is an internal error.
 type Users interface {
 	UserStatus(ctx context.Context, userID string) (identity.UserStatus, error)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const (
@@ -115,16 +117,16 @@ var gates = map[string]gate{
 		return nil
 	}),
 	"revoked": ending(revoked, func(k *api, g fixture.Tokens) error {
-		return k.revoke(oauthserver.Revocation{AccessTokenID: g.AccessID, Now: harness.Start})
+		return k.revoke(oauthstore.Revocation{AccessTokenID: g.AccessID, Now: harness.Start})
 	}),
 	"family ended": ending(revoked, func(k *api, g fixture.Tokens) error {
-		return k.revoke(oauthserver.Revocation{FamilyID: g.FamilyID, Now: harness.Start})
+		return k.revoke(oauthstore.Revocation{FamilyID: g.FamilyID, Now: harness.Start})
 	}),
 	"app suspended": ending(appRefused, func(k *api, _ fixture.Tokens) error {
-		return k.OAuth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppSuspended)
+		return k.OAuth.SetAppStatus(k.Context(), k.app.ID, partner.AppSuspended)
 	}),
 	"app deactivated": ending(appRefused, func(k *api, _ fixture.Tokens) error {
-		return k.OAuth.SetAppStatus(k.Context(), k.app.ID, oauthserver.AppDeactivated)
+		return k.OAuth.SetAppStatus(k.Context(), k.app.ID, partner.AppDeactivated)
 	}),
 	"user suspended": ending(userRefused, func(k *api, _ fixture.Tokens) error {
 		return k.OAuth.SetUserStatus(k.Context(), user, identity.UserSuspended)
@@ -133,10 +135,10 @@ var gates = map[string]gate{
 		return k.OAuth.SetUserStatus(k.Context(), user, identity.UserRestricted)
 	}),
 	"consent revoked": ending(disconnected, func(k *api, _ fixture.Tokens) error {
-		return k.Store.EndGrant(k.Context(), oauthserver.EndGrant{AppID: k.app.ID, BusinessID: business, UserID: user, Now: harness.Start})
+		return k.Store.EndGrant(k.Context(), oauthstore.EndGrant{AppID: k.app.ID, BusinessID: business, UserID: user, Now: harness.Start})
 	}),
-	"uninstalled":    ending(disconnected, func(k *api, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRemoved) }),
-	"access revoked": ending(disconnected, func(k *api, _ fixture.Tokens) error { return k.end(oauthserver.InstallationRevoked) }),
+	"uninstalled":    ending(disconnected, func(k *api, _ fixture.Tokens) error { return k.end(partner.InstallationRemoved) }),
+	"access revoked": ending(disconnected, func(k *api, _ fixture.Tokens) error { return k.end(partner.InstallationRevoked) }),
 	"no longer a member": ending(userRefused, func(k *api, _ fixture.Tokens) error {
 		k.Host.RemoveBusiness(user, business)
 		return nil
@@ -244,15 +246,15 @@ func (a response) has(want outcome) {
 	}
 }
 
-func (k *api) revoke(r oauthserver.Revocation) error {
+func (k *api) revoke(r oauthstore.Revocation) error {
 	_, err := k.Store.Revoke(k.Context(), r)
 	return err
 }
 
-func (k *api) end(status oauthserver.InstallationStatus) error {
-	_, err := k.Store.EndInstallation(k.Context(), oauthserver.EndInstallation{
+func (k *api) end(status partner.InstallationStatus) error {
+	_, err := k.Store.EndInstallation(k.Context(), oauthstore.EndInstallation{
 		AppID: k.app.ID, BusinessID: business, Status: status, Now: k.Clock.Now(), RedactAt: k.Clock.Now().Add(time.Hour),
-		Record: func(oauthserver.Installation) []events.Event { return nil },
+		Record: func(partner.Installation) []events.Event { return nil },
 	})
 	return err
 }
@@ -269,7 +271,7 @@ func TestRevocationOnEveryNode(t *testing.T) {
 		k.API = node
 		k.send("GET /invoices", bearer(g.Access)).ok()
 	}
-	k.Must(k.revoke(oauthserver.Revocation{AccessTokenID: g.AccessID, Now: k.Clock.Now()}))
+	k.Must(k.revoke(oauthstore.Revocation{AccessTokenID: g.AccessID, Now: k.Clock.Now()}))
 	for _, node := range []http.Handler{k.surface, other} {
 		k.API = node
 		k.send("GET /invoices", bearer(g.Access)).refused(http.StatusUnauthorized, "")

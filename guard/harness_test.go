@@ -20,6 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -43,7 +44,7 @@ type api struct {
 	*harness.Harness
 	roles   *roles
 	surface *guard.Surface
-	app     oauthserver.App
+	app     partner.App
 	calls   *recorded
 }
 
@@ -116,9 +117,9 @@ func (k *api) invoice(w http.ResponseWriter, r *http.Request) error {
 	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"business": p.BusinessID, "id": r.PathValue("id")})
 }
 
-func (k *api) addApp(clientID string) oauthserver.App {
+func (k *api) addApp(clientID string) partner.App {
 	k.Helper()
-	return k.NewApp(allScopes, func(a *oauthserver.App) { a.ClientID, a.Name = clientID, clientID })
+	return k.NewApp(allScopes, func(a *partner.App) { a.ClientID, a.Name = clientID, clientID })
 }
 
 func (k *api) token() string { k.Helper(); return k.grant(business, allScopes).Access }
@@ -131,7 +132,7 @@ func (k *api) grant(businessID string, scopes identity.Scopes) fixture.Tokens {
 
 func (k *api) pin(version string) {
 	k.Helper()
-	k.UpdateApp(k.app, func(a *oauthserver.App) { a.PinnedVersion = version })
+	k.UpdateApp(k.app, func(a *partner.App) { a.PinnedVersion = version })
 }
 
 // with changes a request before it is sent.

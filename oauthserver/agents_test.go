@@ -11,6 +11,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // META-08: each option adds its own members to the server metadata and changes no other.
@@ -110,7 +112,7 @@ func TestRegisteredScopes(t *testing.T) {
 				got.refused(http.StatusBadRequest, "invalid_scope", "*")
 				return
 			}
-			device, err := k.Store.Device(t.Context(), oauthserver.DeviceQuery{UserCode: got.text("user_code")})
+			device, err := k.Store.Device(t.Context(), oauthstore.DeviceQuery{UserCode: got.text("user_code")})
 			if err != nil || device.Scopes.String() != test.want {
 				t.Errorf("%v, %v", device.Scopes, err)
 			}
@@ -124,15 +126,15 @@ func asDefault(c *oauthserver.Config) { c.RegisteredScopesAsDefault = true }
 func TestOptionalScope_AZ18(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t, asDefault, func(c *oauthserver.Config) { c.OptionalScope = true })
-	asIs := func(*oauthserver.App) {}
-	withInternal := func(a *oauthserver.App) {
+	asIs := func(*partner.App) {}
+	withInternal := func(a *partner.App) {
 		a.Scopes = identity.MustScopes("invoices:read", "internal:admin", "customers:read")
 	}
-	byDefault := func(a *oauthserver.App) {
-		a.Origin, a.Metadata = oauthserver.OriginRegistered, `{"scope":"customers:read"}`
+	byDefault := func(a *partner.App) {
+		a.Origin, a.Metadata = partner.OriginRegistered, `{"scope":"customers:read"}`
 	}
 	for name, test := range map[string]struct {
-		app   func(*oauthserver.App)
+		app   func(*partner.App)
 		scope func(url.Values)
 		want  string
 	}{
@@ -154,7 +156,7 @@ func TestOptionalScope_AZ18(t *testing.T) {
 		})
 	}
 	t.Run("none left", func(t *testing.T) {
-		app := e.app(t, func(a *oauthserver.App) { a.Scopes = identity.MustScopes("internal:admin") })
+		app := e.app(t, func(a *partner.App) { a.Scopes = identity.MustScopes("internal:admin") })
 		e.browser(t).signIn("usr_owner", "biz_bakery").ask(app, withoutParams("scope")).
 			wantRefusal(http.StatusBadRequest, "Requested scopes not permitted for this client")
 	})
@@ -202,7 +204,7 @@ func TestStepUp(t *testing.T) {
 		t.Errorf("%v", metadata)
 	}
 	got := k.post("/oauth/device/authorize", withBasic(clientID, ""))
-	device, err := k.Store.Device(t.Context(), oauthserver.DeviceQuery{UserCode: got.text("user_code")})
+	device, err := k.Store.Device(t.Context(), oauthstore.DeviceQuery{UserCode: got.text("user_code")})
 	if err != nil || !device.Scopes.Equal(narrow) {
 		t.Errorf("the default after the console's change: %v, %v", device.Scopes, err)
 	}
@@ -214,27 +216,27 @@ func TestLoopbackPorts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		ports      oauthserver.LoopbackPorts
-		origin     oauthserver.AppOrigin
+		origin     partner.AppOrigin
 		registered string
 		presented  string
 		fine       bool
 	}{
-		"AZ-05 documents by default":       {"", oauthserver.OriginDocument, "http://127.0.0.1/cb", "http://127.0.0.1:5000/cb", true},
-		"AZ-05 registered by default":      {"", oauthserver.OriginRegistered, "http://127.0.0.1/cb", "http://127.0.0.1:5000/cb", false},
-		"AZ-05 off":                        {oauthserver.LoopbackPortsOff, oauthserver.OriginDocument, "http://127.0.0.1/cb", "http://127.0.0.1:5000/cb", false},
-		"META-08 registered":               {oauthserver.LoopbackPortsAll, oauthserver.OriginRegistered, "http://localhost:3000/cb", "http://localhost:5000/cb", true},
-		"META-08 console":                  {oauthserver.LoopbackPortsAll, oauthserver.OriginConsole, "http://[::1]:3000/cb", "http://[::1]:5000/cb", true},
-		"META-08 another path":             {oauthserver.LoopbackPortsAll, oauthserver.OriginRegistered, "http://localhost:3000/cb", "http://localhost:5000/x", false},
-		"META-08 not of the web":           {oauthserver.LoopbackPortsAll, oauthserver.OriginRegistered, "https://a.example/cb", "https://a.example:5000/cb", false},
-		"META-08 another name of loopback": {oauthserver.LoopbackPortsAll, oauthserver.OriginRegistered, "http://localhost/cb", "http://127.0.0.1:5000/cb", false},
+		"AZ-05 documents by default":       {"", partner.OriginDocument, "http://127.0.0.1/cb", "http://127.0.0.1:5000/cb", true},
+		"AZ-05 registered by default":      {"", partner.OriginRegistered, "http://127.0.0.1/cb", "http://127.0.0.1:5000/cb", false},
+		"AZ-05 off":                        {oauthserver.LoopbackPortsOff, partner.OriginDocument, "http://127.0.0.1/cb", "http://127.0.0.1:5000/cb", false},
+		"META-08 registered":               {oauthserver.LoopbackPortsAll, partner.OriginRegistered, "http://localhost:3000/cb", "http://localhost:5000/cb", true},
+		"META-08 console":                  {oauthserver.LoopbackPortsAll, partner.OriginConsole, "http://[::1]:3000/cb", "http://[::1]:5000/cb", true},
+		"META-08 another path":             {oauthserver.LoopbackPortsAll, partner.OriginRegistered, "http://localhost:3000/cb", "http://localhost:5000/x", false},
+		"META-08 not of the web":           {oauthserver.LoopbackPortsAll, partner.OriginRegistered, "https://a.example/cb", "https://a.example:5000/cb", false},
+		"META-08 another name of loopback": {oauthserver.LoopbackPortsAll, partner.OriginRegistered, "http://localhost/cb", "http://127.0.0.1:5000/cb", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newPageEnv(t, func(c *oauthserver.Config) { c.LoopbackPorts = test.ports })
-			app := e.app(t, func(a *oauthserver.App) {
+			app := e.app(t, func(a *partner.App) {
 				a.Origin, a.RedirectURIs = test.origin, []string{test.registered}
-				if test.origin == oauthserver.OriginDocument {
-					a.ClientID, a.Type = toolURL, oauthserver.Public
+				if test.origin == partner.OriginDocument {
+					a.ClientID, a.Type = toolURL, partner.Public
 				}
 			})
 			p := e.browser(t).signIn("usr_owner", "biz_bakery").ask(app, withParam("redirect_uri", test.presented))

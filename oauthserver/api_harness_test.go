@@ -17,6 +17,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -55,20 +57,20 @@ func newAPIHarnessOn(t testing.TB, open testdb.Opener, changes ...func(*oauthser
 	}}, changes...)...)}
 	k.Host.AddBusiness(apiUser, oauthserver.Business{ID: apiBusiness})
 	k.API = k.OAuth.APIHandler()
-	k.addApp(confidentialID, oauthserver.Confidential)
-	k.addApp(publicID, oauthserver.Public)
+	k.addApp(confidentialID, partner.Confidential)
+	k.addApp(publicID, partner.Public)
 	return k
 }
 
 func apiScopes() identity.Scopes { return identity.MustScopes("invoices:read", "customers:read") }
 
 // addApp adds an app of that type; a confidential one has the secret apiSecret.
-func (k *apiHarness) addApp(clientID string, kind oauthserver.ClientType) oauthserver.App {
+func (k *apiHarness) addApp(clientID string, kind partner.ClientType) partner.App {
 	k.Helper()
 	app := fixture.App(k.Clock.Now(), apiScopes())
 	app.ClientID, app.Type, app.Name, app.RedirectURIs, app.OrganizationID = clientID, kind, clientID, []string{apiRedirect}, ""
-	var secrets []oauthserver.ClientSecret
-	if kind == oauthserver.Confidential {
+	var secrets []partner.ClientSecret
+	if kind == partner.Confidential {
 		valid, _ := fixture.Secret(app)
 		valid.Digest, valid.Prefix = secret.DigestOf(apiSecret), "a-s"
 		secrets = append(secrets, valid)
@@ -79,7 +81,7 @@ func (k *apiHarness) addApp(clientID string, kind oauthserver.ClientType) oauths
 	return app
 }
 
-func (k *apiHarness) app(clientID string) oauthserver.App {
+func (k *apiHarness) app(clientID string) partner.App {
 	k.Helper()
 	app, err := fixture.AppByClientID(k.Context(), k.Store, clientID)
 	if err != nil {
@@ -100,7 +102,7 @@ func (k *apiHarness) code(clientID, challenge string) string {
 	return code
 }
 
-func (k *apiHarness) approval(requestID string) oauthserver.Decision {
+func (k *apiHarness) approval(requestID string) oauthstore.Decision {
 	return fixture.Approval(requestID, fixture.Consent{BusinessID: apiBusiness, UserID: apiUser, Now: k.Clock.Now()})
 }
 
@@ -136,10 +138,10 @@ func (k *apiHarness) newDevice(clientID string) (deviceCode, userCode string) {
 
 func (k *apiHarness) approveDevice(userCode string) {
 	k.Helper()
-	device, err := k.Store.Device(k.Context(), oauthserver.DeviceQuery{UserCode: userCode})
+	device, err := k.Store.Device(k.Context(), oauthstore.DeviceQuery{UserCode: userCode})
 	k.Must(err)
 	approved, err := k.Store.DecideDevice(k.Context(), k.approval(device.ID))
-	if err != nil || approved.Outcome != oauthserver.ApprovalDone {
+	if err != nil || approved.Outcome != oauthstore.ApprovalDone {
 		k.Fatalf("approve device: %v, %v", approved.Outcome, err)
 	}
 }

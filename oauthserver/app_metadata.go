@@ -5,6 +5,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // registeredMetadata is the metadata of an app whose registered scopes are a default.
@@ -13,7 +15,7 @@ type registeredMetadata struct {
 	Scope string `json:"scope"`
 }
 
-// appMetadata is the part of [App.Metadata] that decides something.
+// appMetadata is the part of [partner.App.Metadata] that decides something.
 type appMetadata struct {
 	Scope string `json:"scope"` // the default of a registered app
 	// The keys of an app that authenticates with private_key_jwt, and of no other.
@@ -29,11 +31,11 @@ type documentMetadata struct {
 	clientmetadata.Notes
 }
 
-// metadata decodes what the server itself has encoded. Metadata that a host wrote in another
+// metadataOf decodes what the server itself has encoded. Metadata that a host wrote in another
 // form decides nothing.
-func (a App) metadata() appMetadata {
+func metadataOf(a partner.App) appMetadata {
 	var m appMetadata
-	if a.Origin == OriginConsole || json.Unmarshal([]byte(a.Metadata), &m) != nil {
+	if a.Origin == partner.OriginConsole || json.Unmarshal([]byte(a.Metadata), &m) != nil {
 		return appMetadata{}
 	}
 	return m
@@ -41,8 +43,8 @@ func (a App) metadata() appMetadata {
 
 // defaultScopes returns the scopes of a request without scopes: the scopes of the registration if
 // they are a default, and otherwise all scopes of the app.
-func (a App) defaultScopes() identity.Scopes {
-	registered, err := identity.ParseScopes(a.metadata().Scope)
+func defaultScopes(a partner.App) identity.Scopes {
+	registered, err := identity.ParseScopes(metadataOf(a).Scope)
 	if within := registered.Intersect(a.Scopes); err == nil && !within.IsEmpty() {
 		return within
 	}
@@ -56,4 +58,16 @@ func encodeMetadata(metadata any) string {
 		panic(err) // strings always encode
 	}
 	return string(encoded)
+}
+
+// hasKeys reports whether the app authenticates with private_key_jwt. It has no client
+// secret then.
+func hasKeys(a partner.App) bool { return metadataOf(a).hasKeys() }
+
+// clientOf returns the app as one that has no secrets.
+func clientOf(a partner.App) oauthstore.Client {
+	return oauthstore.Client{
+		ID: a.ID, ClientID: a.ClientID, Type: a.Type, Status: a.Status, Origin: a.Origin,
+		DocumentFetchedAt: a.DocumentFetchedAt, DocumentFreshUntil: a.DocumentFreshUntil,
+	}
 }

@@ -13,12 +13,15 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // NewApp is an app as its developer describes it.
 type NewApp struct {
 	Name           string
-	Type           ClientType
+	Type           partner.ClientType
 	OrganizationID string
 	RedirectURIs   []string
 	Scopes         identity.Scopes
@@ -37,7 +40,7 @@ func AppNameProblem(name string) string { return clientmetadata.NameProblem(name
 
 // CreatedApp is a new app with its secret, which cannot be read again.
 type CreatedApp struct {
-	App    App
+	App    partner.App
 	Secret string // empty for a PUBLIC app
 }
 
@@ -49,14 +52,14 @@ func (s *Server) CreateApp(ctx context.Context, n NewApp) (CreatedApp, error) {
 		return CreatedApp{}, err
 	}
 	now := s.cfg.Clock.Now()
-	app := App{
-		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: n.Type, Status: AppActive, Origin: OriginConsole,
+	app := partner.App{
+		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: n.Type, Status: partner.AppActive, Origin: partner.OriginConsole,
 		Name: n.Name, OrganizationID: n.OrganizationID, RedirectURIs: distinct(n.RedirectURIs), Scopes: n.Scopes,
 		AppURL: n.AppURL, PinnedVersion: n.PinnedVersion, CreatedAt: now, Version: 1,
 	}
 	app, issued, err := s.addApp(ctx, app, nil)
 	switch {
-	case errors.Is(err, ErrTooManyApps):
+	case errors.Is(err, oauthstore.ErrTooManyApps):
 		return CreatedApp{}, apierror.Invalid(s.tooManyApps()).WithCause(err)
 	case err != nil:
 		return CreatedApp{}, err
@@ -66,13 +69,13 @@ func (s *Server) CreateApp(ctx context.Context, n NewApp) (CreatedApp, error) {
 
 // addApp stores a new app, with a secret if the app is confidential and has no keys of its own. A registration token is
 // used up and names the organization.
-func (s *Server) addApp(ctx context.Context, app App, token *Digest) (App, secret.Secret, error) {
+func (s *Server) addApp(ctx context.Context, app partner.App, token *storage.Digest) (partner.App, secret.Secret, error) {
 	var issued secret.Secret
-	r := Registration{App: app, Token: token, Now: app.CreatedAt, MaxApps: s.cfg.MaxApps}
-	if app.Type == Confidential && !app.metadata().hasKeys() {
-		var record ClientSecret
+	r := oauthstore.Registration{App: app, Token: token, Now: app.CreatedAt, MaxApps: s.cfg.MaxApps}
+	if app.Type == partner.Confidential && !hasKeys(app) {
+		var record partner.ClientSecret
 		issued, record = newClientSecret(app.ID, app.CreatedAt)
-		r.Secrets = []ClientSecret{record}
+		r.Secrets = []partner.ClientSecret{record}
 	}
 	added, err := s.cfg.Store.RegisterApp(ctx, r)
 	if err == nil {
@@ -92,15 +95,15 @@ func (s *Server) CheckApp(n NewApp) error {
 	if problem := AppNameProblem(n.Name); problem != "" {
 		v.Add("name", "%s", problem)
 	}
-	if n.Type != Confidential && n.Type != Public {
-		v.Add("type", "must be %s or %s", Confidential, Public)
+	if n.Type != partner.Confidential && n.Type != partner.Public {
+		v.Add("type", "must be %s or %s", partner.Confidential, partner.Public)
 	}
 	s.checkRedirectURIs(&v, n.Type, n.RedirectURIs)
 	s.checkScopes(&v, n.Scopes)
 	return v.Err()
 }
 
-func (s *Server) checkRedirectURIs(v *apierror.Validation, of ClientType, uris []string) {
+func (s *Server) checkRedirectURIs(v *apierror.Validation, of partner.ClientType, uris []string) {
 	switch {
 	case len(uris) == 0:
 		v.Add("redirectUris", "must have at least one entry")
@@ -108,7 +111,7 @@ func (s *Server) checkRedirectURIs(v *apierror.Validation, of ClientType, uris [
 		v.AddProblem(apierror.Problem{Path: "redirectUris", Text: fmt.Sprintf("an app has at most %d redirect URIs", s.cfg.MaxRedirectURIs)})
 		return
 	}
-	rules := RedirectRules{AllowQuery: true, AllowPrivateScheme: of == Public}
+	rules := RedirectRules{AllowQuery: true, AllowPrivateScheme: of == partner.Public}
 	for i, uri := range uris {
 		if problem := rules.Problem(uri); problem != "" {
 			v.Add(fmt.Sprintf("redirectUris[%d]", i), "%s", problem)
@@ -160,7 +163,7 @@ const maxBusinessID = 255
 
 // CheckChange is [Server.CheckApp] for a change of an app of this type. Members that are not
 // changed are not checked.
-func (s *Server) CheckChange(of ClientType, c AppChange) error {
+func (s *Server) CheckChange(of partner.ClientType, c AppChange) error {
 	var v apierror.Validation
 	if c.Name != nil {
 		if problem := AppNameProblem(*c.Name); problem != "" {
@@ -180,27 +183,27 @@ func (s *Server) CheckChange(of ClientType, c AppChange) error {
 }
 
 // checkCustomBusiness accepts any id, so that nothing about businesses is learned from it.
-func (s *Server) checkCustomBusiness(v *apierror.Validation, of ClientType, businessID string) {
+func (s *Server) checkCustomBusiness(v *apierror.Validation, of partner.ClientType, businessID string) {
 	switch {
 	case !s.cfg.CustomConnections:
 		v.Add("customBusinessId", "is not a known member")
 	case len(businessID) > maxBusinessID || !text.IsStorable(businessID):
 		v.Add("customBusinessId", "must be the id of a business, of at most %d bytes", maxBusinessID)
-	case of != Confidential && businessID != "":
-		v.Add("customBusinessId", "cannot be set: custom connections are for %s apps", Confidential)
+	case of != partner.Confidential && businessID != "":
+		v.Add("customBusinessId", "cannot be set: custom connections are for %s apps", partner.Confidential)
 	}
 }
 
-// UpdateApp changes an app. It returns [ErrNotFound], or an apierror error if the change is
+// UpdateApp changes an app. It returns [partner.ErrNotFound], or an apierror error if the change is
 // invalid, the app was deactivated, or another business is named while one has approved a
 // custom connection. Concurrent changes of different members do not undo each other.
-func (s *Server) UpdateApp(ctx context.Context, appID string, c AppChange) (App, error) {
-	change := func(a App) (App, error) {
-		if a.Status == AppDeactivated {
-			return App{}, apierror.New(apierror.AppDeactivated)
+func (s *Server) UpdateApp(ctx context.Context, appID string, c AppChange) (partner.App, error) {
+	change := func(a partner.App) (partner.App, error) {
+		if a.Status == partner.AppDeactivated {
+			return partner.App{}, apierror.New(apierror.AppDeactivated)
 		}
 		if err := s.CheckChange(a.Type, c); err != nil {
-			return App{}, err
+			return partner.App{}, err
 		}
 		set(&a.Name, c.Name)
 		if c.RedirectURIs != nil {
@@ -219,25 +222,25 @@ func (s *Server) UpdateApp(ctx context.Context, appID string, c AppChange) (App,
 }
 
 // nameCustomBusiness makes a change that names a business for a custom connection.
-func (s *Server) nameCustomBusiness(ctx context.Context, appID string, change func(App) (App, error), by audit.Entry) (App, error) {
+func (s *Server) nameCustomBusiness(ctx context.Context, appID string, change func(partner.App) (partner.App, error), by audit.Entry) (partner.App, error) {
 	now := s.cfg.Clock.Now()
 	by.ID, by.AppID, by.Action, by.At = id.New(id.Audit, now), appID, audit.CustomConnectionEnded, now
 	var before string
-	named, err := s.cfg.Store.NameCustomBusiness(ctx, NameCustomBusiness{
+	named, err := s.cfg.Store.NameCustomBusiness(ctx, oauthstore.NameCustomBusiness{
 		AppID: appID,
-		Change: func(a App) (App, error) {
+		Change: func(a partner.App) (partner.App, error) {
 			before = a.CustomBusinessID
 			return change(a)
 		},
-		End: EndInstallation{
+		End: oauthstore.EndInstallation{
 			Now: now, RedactAt: now.Add(s.cfg.Lifetimes.RedactDelay),
-			Record: func(i Installation) []events.Event { return installationEvent(events.AppUninstalled, i, now) },
+			Record: func(i partner.Installation) []events.Event { return installationEvent(events.AppUninstalled, i, now) },
 			Audit:  by,
 		},
 	})
 	switch {
-	case errors.Is(err, ErrConnectionExists):
-		return App{}, apierror.New(apierror.ConnectionExists)
+	case errors.Is(err, oauthstore.ErrConnectionExists):
+		return partner.App{}, apierror.New(apierror.ConnectionExists)
 	case err == nil && named.Uninstalled:
 		s.tell(ctx, events.Notification{Kind: events.NotifyAppDisconnected, AppID: appID, BusinessID: before, UserID: by.UserID})
 	}

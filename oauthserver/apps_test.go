@@ -13,11 +13,12 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func validApp() oauthserver.NewApp {
 	return oauthserver.NewApp{
-		Name: "Sync", Type: oauthserver.Confidential, OrganizationID: "org_1",
+		Name: "Sync", Type: partner.Confidential, OrganizationID: "org_1",
 		RedirectURIs: []string{apiRedirect}, Scopes: identity.MustScopes("invoices:read"),
 	}
 }
@@ -39,7 +40,7 @@ func TestCreateAppValidates(t *testing.T) {
 		"more than five":   {func(a *oauthserver.NewApp) { a.RedirectURIs = strings.Fields(strings.Repeat(apiRedirect+" ", 6)) }, nil},
 		"a private scheme": {func(a *oauthserver.NewApp) { a.RedirectURIs = []string{"com.example.app:/cb"} }, []string{"redirectUris[0] is not https"}},
 		"a private scheme of a PUBLIC app": {func(a *oauthserver.NewApp) {
-			a.Type, a.RedirectURIs = oauthserver.Public, []string{"com.example.app:/cb"}
+			a.Type, a.RedirectURIs = partner.Public, []string{"com.example.app:/cb"}
 		}, nil},
 		"a name that hides something": {func(a *oauthserver.NewApp) { a.Name = "Sync\u202eknab" }, []string{"name must not have the character U+202E, which cannot be seen"}},
 		"everything": {func(a *oauthserver.NewApp) {
@@ -48,7 +49,7 @@ func TestCreateAppValidates(t *testing.T) {
 			"name must have 1 to 120 characters", "type must be CONFIDENTIAL or PUBLIC", "redirectUris[0] is not https, nor http on loopback",
 			"redirectUris[1] has a fragment", "scopes: unknown scope: internal:admin",
 		}},
-		"nothing": {func(a *oauthserver.NewApp) { *a = oauthserver.NewApp{Type: oauthserver.Public} }, []string{
+		"nothing": {func(a *oauthserver.NewApp) { *a = oauthserver.NewApp{Type: partner.Public} }, []string{
 			"name must have 1 to 120 characters", "redirectUris must have at least one entry", "scopes must have at least one entry",
 		}},
 	}
@@ -105,7 +106,7 @@ func TestSecretsOverlap(t *testing.T) {
 	if _, _, err := k.OAuth.AddClientSecret(t.Context(), k.app(publicID).ID); !apierror.HasCode(err, apierror.PublicAppHasNoSecrets) {
 		t.Errorf("of a PUBLIC app: %v", err)
 	}
-	if _, _, err := k.OAuth.AddClientSecret(t.Context(), "app_absent"); !errors.Is(err, oauthserver.ErrNotFound) {
+	if _, _, err := k.OAuth.AddClientSecret(t.Context(), "app_absent"); !errors.Is(err, partner.ErrNotFound) {
 		t.Errorf("an absent app: %v", err)
 	}
 }
@@ -134,11 +135,11 @@ func TestUpdateApp(t *testing.T) {
 	if !errors.As(err, &invalid) || len(invalid.Messages()) != 3 {
 		t.Errorf("a wrong change: %v", err)
 	}
-	k.Must(k.OAuth.SetAppStatus(t.Context(), created.App.ID, oauthserver.AppDeactivated))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), created.App.ID, partner.AppDeactivated))
 	if _, err := k.OAuth.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &want.Name}); !apierror.HasCode(err, apierror.AppDeactivated) {
 		t.Errorf("a deactivated app: %v", err)
 	}
-	if _, err := k.OAuth.UpdateApp(t.Context(), "app_absent", oauthserver.AppChange{}); !errors.Is(err, oauthserver.ErrNotFound) {
+	if _, err := k.OAuth.UpdateApp(t.Context(), "app_absent", oauthserver.AppChange{}); !errors.Is(err, partner.ErrNotFound) {
 		t.Errorf("an absent app: %v", err)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // requestField names a held request, in forms and in the address that a sign-in
@@ -20,9 +22,9 @@ const requestField = "request_id"
 
 // held is an authorization request that this browser has open, and its app.
 type held struct {
-	AuthorizationRequest
+	oauthstore.AuthorizationRequest
 	secret secret.Secret
-	app    App
+	app    partner.App
 }
 
 func (h held) resumeAt() string {
@@ -120,53 +122,53 @@ func (s *Server) serveAsking(w http.ResponseWriter, r *http.Request, a asking, n
 }
 
 // askingApp returns the app of the client_id parameter, if it may be connected at all.
-func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.Addr) (App, error) {
+func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.Addr) (partner.App, error) {
 	if p := query["client_id"]; p != nil && len(p.values) > 1 {
-		return App{}, repeatedParameter("client_id")
+		return partner.App{}, repeatedParameter("client_id")
 	}
 	clientID, err := query.one("client_id")
 	if err != nil || clientID == "" || len(clientID) > maxClientID || !text.IsVisible(clientID) {
-		return App{}, errClientID
+		return partner.App{}, errClientID
 	}
 	return s.consentApp(ctx, clientID, ip)
 }
 
 // consentApp returns the usable app of a client_id. A metadata document that is not fresh is
 // fetched.
-func (s *Server) consentApp(ctx context.Context, clientID string, ip netip.Addr) (App, error) {
+func (s *Server) consentApp(ctx context.Context, clientID string, ip netip.Addr) (partner.App, error) {
 	client, err := s.findClient(ctx, clientID, ip, forConsent)
 	switch {
-	case errors.Is(err, ErrNotFound), errors.Is(err, document.ErrUnavailable):
-		return App{}, errClientID
+	case errors.Is(err, partner.ErrNotFound), errors.Is(err, document.ErrUnavailable):
+		return partner.App{}, errClientID
 	case err != nil:
-		return App{}, err
+		return partner.App{}, err
 	case !client.IsUsable():
-		return App{}, errClientID
+		return partner.App{}, errClientID
 	}
 	app, err := s.cfg.Store.App(ctx, client.ID)
-	if errors.Is(err, ErrNotFound) {
-		return App{}, errClientID
+	if errors.Is(err, partner.ErrNotFound) {
+		return partner.App{}, errClientID
 	}
 	return app, err
 }
 
 // sameApp returns the app of a held request as it is now: usable, and with a fresh metadata
 // document.
-func (s *Server) sameApp(r *http.Request, appID string) (App, error) {
+func (s *Server) sameApp(r *http.Request, appID string) (partner.App, error) {
 	app, err := s.cfg.Store.App(r.Context(), appID)
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return App{}, errClientID
+	case errors.Is(err, partner.ErrNotFound):
+		return partner.App{}, errClientID
 	case err != nil:
-		return App{}, err
+		return partner.App{}, err
 	case !app.IsUsable():
-		return App{}, errClientID
-	case s.documents.isCurrent(app.client(), s.cfg.Clock.Now()):
+		return partner.App{}, errClientID
+	case s.documents.isCurrent(clientOf(app), s.cfg.Clock.Now()):
 		return app, nil
 	}
 	app, err = s.consentApp(r.Context(), app.ClientID, s.cfg.Proxies.ClientIP(r))
 	if err == nil && app.ID != appID { // the client_id names another app by now
-		return App{}, errClientID
+		return partner.App{}, errClientID
 	}
 	return app, err
 }
@@ -174,7 +176,7 @@ func (s *Server) sameApp(r *http.Request, appID string) (App, error) {
 // openRequest returns a request that can still be decided, in this browser and
 // for an app that may still have what it asked for.
 func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (held, error) {
-	request, err := s.heldRequest(r, PurposeConnect, presented, now)
+	request, err := s.heldRequest(r, oauthstore.PurposeConnect, presented, now)
 	switch {
 	case err != nil:
 		return held{}, err
@@ -188,14 +190,14 @@ func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (
 
 // heldRequest returns a request for a purpose that can still be decided, in this browser and
 // for an app that is usable.
-func (s *Server) heldRequest(r *http.Request, purpose RequestPurpose, presented string, now time.Time) (held, error) {
+func (s *Server) heldRequest(r *http.Request, purpose oauthstore.RequestPurpose, presented string, now time.Time) (held, error) {
 	named, err := secret.Parse(secret.ConsentRequest, presented)
 	if err != nil {
 		return held{}, errRequest
 	}
 	request, err := s.cfg.Store.Request(r.Context(), named.Digest())
 	switch {
-	case errors.Is(err, ErrNotFound), err == nil && request.Purpose != purpose:
+	case errors.Is(err, partner.ErrNotFound), err == nil && request.Purpose != purpose:
 		return held{}, errRequest
 	case err != nil:
 		return held{}, err
@@ -218,9 +220,9 @@ func (s *Server) heldRequest(r *http.Request, purpose RequestPurpose, presented 
 
 // closedRequest is the page about a request that was decided or has expired. It names the app
 // to the browser that opened the request.
-func (s *Server) closedRequest(ctx context.Context, request AuthorizationRequest) error {
+func (s *Server) closedRequest(ctx context.Context, request oauthstore.AuthorizationRequest) error {
 	app, err := s.cfg.Store.App(ctx, request.AppID)
-	if err != nil && !errors.Is(err, ErrNotFound) {
+	if err != nil && !errors.Is(err, partner.ErrNotFound) {
 		return err
 	}
 	return about(app, visitor{}, errRequest)

@@ -4,12 +4,14 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/pkce"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // checkRequest checks everything but the client_id. The request that it returns has no id,
 // browser or times yet.
-func (s *Server) checkRequest(app App, a asking) (AuthorizationRequest, error) {
-	none, query := AuthorizationRequest{}, a.query
+func (s *Server) checkRequest(app partner.App, a asking) (oauthstore.AuthorizationRequest, error) {
+	none, query := oauthstore.AuthorizationRequest{}, a.query
 	redirectURI, err := s.checkRedirect(app, query)
 	if err != nil {
 		return none, err
@@ -38,10 +40,10 @@ func (s *Server) checkRequest(app App, a asking) (AuthorizationRequest, error) {
 	if err != nil {
 		return none, err
 	}
-	return AuthorizationRequest{AppID: app.ID, RedirectURI: redirectURI, Scopes: scopes, State: state, CodeChallenge: challenge}, nil
+	return oauthstore.AuthorizationRequest{AppID: app.ID, RedirectURI: redirectURI, Scopes: scopes, State: state, CodeChallenge: challenge}, nil
 }
 
-func (s *Server) checkRedirect(app App, query authorizeQuery) (string, error) {
+func (s *Server) checkRedirect(app partner.App, query authorizeQuery) (string, error) {
 	if p := query["redirect_uri"]; p != nil && len(p.values) > 1 {
 		return "", repeatedParameter("redirect_uri")
 	}
@@ -65,7 +67,7 @@ func checkResponseType(query authorizeQuery) error {
 	return nil
 }
 
-func (s *Server) requestedScopes(app App, query authorizeQuery) (identity.Scopes, error) {
+func (s *Server) requestedScopes(app partner.App, query authorizeQuery) (identity.Scopes, error) {
 	text, err := query.one("scope")
 	if err != nil {
 		return identity.Scopes{}, err
@@ -78,7 +80,7 @@ func (s *Server) requestedScopes(app App, query authorizeQuery) (identity.Scopes
 		if !s.cfg.OptionalScope {
 			return identity.Scopes{}, invalid("scope", "is missing")
 		}
-		scopes = app.defaultScopes().Intersect(s.cfg.Scopes.Requestable())
+		scopes = defaultScopes(app).Intersect(s.cfg.Scopes.Requestable())
 	}
 	if scopes.IsEmpty() || !s.mayAsk(app, scopes) {
 		return identity.Scopes{}, errScopes
@@ -87,11 +89,11 @@ func (s *Server) requestedScopes(app App, query authorizeQuery) (identity.Scopes
 }
 
 // mayAsk reports whether the app has registered the scopes and apps may request them.
-func (s *Server) mayAsk(app App, scopes identity.Scopes) bool {
+func (s *Server) mayAsk(app partner.App, scopes identity.Scopes) bool {
 	return app.Scopes.HasAll(scopes) && s.cfg.Scopes.CheckRequestable(scopes) == nil
 }
 
-func checkChallenge(app App, query authorizeQuery) (string, error) {
+func checkChallenge(app partner.App, query authorizeQuery) (string, error) {
 	challenge, err := query.one("code_challenge")
 	if err != nil {
 		return "", err
@@ -100,7 +102,7 @@ func checkChallenge(app App, query authorizeQuery) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case challenge == "" && app.Type == Public:
+	case challenge == "" && app.Type == partner.Public:
 		return "", errPKCE
 	case challenge == "" && method == "":
 		return "", nil

@@ -6,6 +6,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // The cookie that identifies a browser. The session's cookie cannot do so: it changes if a
@@ -48,7 +50,7 @@ func (s *Server) knowBrowser(w http.ResponseWriter, r *http.Request) secret.Secr
 }
 
 // sessionDigest identifies a session. Sessions without an id are one for each user.
-func sessionDigest(session identity.Session) Digest {
+func sessionDigest(session identity.Session) storage.Digest {
 	if session.ID == "" {
 		return secret.DigestOf("sessions of user " + session.UserID)
 	}
@@ -57,7 +59,7 @@ func sessionDigest(session identity.Session) Digest {
 
 // isOpener reports whether the authorization request was opened by the same browser or in the
 // same session.
-func (s *Server) isOpener(r *http.Request, request AuthorizationRequest) (bool, error) {
+func (s *Server) isOpener(r *http.Request, request oauthstore.AuthorizationRequest) (bool, error) {
 	if browser := s.browser(r); !browser.IsZero() && browser.Digest().Equal(request.Browser) {
 		return true, nil
 	}

@@ -3,17 +3,20 @@ package oauthserver
 import (
 	"context"
 	"fmt"
+
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // bound sets to how many businesses an approval may connect the app.
-func (s *Server) bound(ctx context.Context, approval *Decision, c connection, b Business) (err error) {
+func (s *Server) bound(ctx context.Context, approval *oauthstore.Decision, c connection, b Business) (err error) {
 	approval.OwnSandbox = isOwnSandbox(c.app, b, c.vouched)
 	approval.MaxConnections, err = s.maxConnections(ctx, c.app)
 	return err
 }
 
 // maxConnections returns to how many businesses an app may be connected; 0: to any number.
-func (s *Server) maxConnections(ctx context.Context, app App) (int, error) {
+func (s *Server) maxConnections(ctx context.Context, app partner.App) (int, error) {
 	if s.cfg.MaxConnectionsFor == nil {
 		return s.cfg.MaxConnections, nil
 	}

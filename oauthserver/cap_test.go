@@ -8,7 +8,9 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const full = "This app has reached its number of connections"
@@ -20,7 +22,7 @@ func TestMaxConnections_AN03(t *testing.T) {
 	e := newPageEnv(t, func(c *oauthserver.Config) { c.MaxConnections = 1 })
 	app, other := e.app(t), e.app(t)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
-	allow := func(app oauthserver.App, business, scope string) shownPage {
+	allow := func(app partner.App, business, scope string) shownPage {
 		return b.submit(b.ask(app, withParam("scope", scope)).wantOK(), "allow", withParam("business_id", business))
 	}
 	allow(app, "biz_sandbox", "invoices:read").wantCallback(pageCallback)
@@ -37,7 +39,7 @@ func TestMaxConnections_AN03(t *testing.T) {
 
 	device := e.device(t, app)
 	b.submit(b.enter(device.UserCode).wantOK(), "allow").wantRefusal(403, full)
-	if status := e.deviceStatus(t, device.UserCode); status != oauthserver.DevicePending {
+	if status := e.deviceStatus(t, device.UserCode); status != oauthstore.DevicePending {
 		t.Errorf("AN-03: the device code is %s", status)
 	}
 	if err := e.server.Uninstall(t.Context(), app.ID, "biz_bikes", "usr_owner"); err != nil {
@@ -54,7 +56,7 @@ func TestMaxConnectionsFor_AN03(t *testing.T) {
 	t.Parallel()
 	most, fault := map[string]int{}, error(nil)
 	e := newPageEnv(t, func(c *oauthserver.Config) {
-		c.MaxConnectionsFor = func(_ context.Context, app oauthserver.App) (int, error) { return most[app.ID], fault }
+		c.MaxConnectionsFor = func(_ context.Context, app partner.App) (int, error) { return most[app.ID], fault }
 	})
 	small, any := e.app(t), e.app(t)
 	most[small.ID] = 1
@@ -84,7 +86,7 @@ func TestMaxConnectionsIsChecked_AN03(t *testing.T) {
 	e := newPageEnv(t)
 	for name, options := range map[string]oauthserver.Options{
 		"negative": {MaxConnections: -1},
-		"both":     {MaxConnections: 1, MaxConnectionsFor: func(context.Context, oauthserver.App) (int, error) { return 0, nil }},
+		"both":     {MaxConnections: 1, MaxConnectionsFor: func(context.Context, partner.App) (int, error) { return 0, nil }},
 	} {
 		if _, err := oauthserver.New(oauthserver.Config{
 			Store: e.Store, Host: e.host, Keyring: fixture.Keyring(1), Pages: pages.New(), APIURL: pageAPI, AppURL: pageApp, Options: options,

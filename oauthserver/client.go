@@ -10,6 +10,9 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // ErrInternal marks errors that are not the caller's: the store or the host failed. The
@@ -29,7 +32,7 @@ type findUse int
 
 const (
 	forConsent findUse = iota // needs a fresh document
-	forTokens                 // accepts the last valid document
+	forTokens                 // acceptsSecret the last valid document
 )
 
 // documentGrace is how long after its fetch the last valid document of a client serves
@@ -39,30 +42,30 @@ const documentGrace = 30 * 24 * time.Hour
 
 // findClient returns the app of a client_id with its secrets: the registered one, or else
 // the one that the metadata document at the client_id describes. A fetch is charged to the
-// budget of the caller's address ip. The error is [ErrNotFound] if the client_id is unknown
+// budget of the caller's address ip. The error is [partner.ErrNotFound] if the client_id is unknown
 // and not the URL of a document, or if the host's policy refuses it, document.ErrUnavailable if its document cannot be fetched
 // or is not valid, or an internal error. An unavailable document is not a failed
 // authentication.
 //
 // A registered client, and one with a fresh document, costs one statement.
-func (s *Server) findClient(ctx context.Context, clientID string, ip netip.Addr, use findUse) (Client, error) {
+func (s *Server) findClient(ctx context.Context, clientID string, ip netip.Addr, use findUse) (oauthstore.Client, error) {
 	now := s.cfg.Clock.Now()
 	client, err := s.cfg.Store.Client(ctx, clientID)
 	known := err == nil
 	switch {
-	case known && client.Origin != OriginDocument:
+	case known && client.Origin != partner.OriginDocument:
 		return client, nil
-	case !known && !errors.Is(err, ErrNotFound):
-		return Client{}, internalError("find client", err)
+	case !known && !errors.Is(err, partner.ErrNotFound):
+		return oauthstore.Client{}, internalError("find client", err)
 	case !known && !s.documents.IsURL(clientID):
-		return Client{}, ErrNotFound
+		return oauthstore.Client{}, partner.ErrNotFound
 	}
 	trust, err := s.documents.trust(ctx, clientID)
 	switch {
 	case err != nil:
-		return Client{}, err
+		return oauthstore.Client{}, err
 	case trust.Review == DocumentRefused:
-		return Client{}, ErrNotFound
+		return oauthstore.Client{}, partner.ErrNotFound
 	case known && s.documents.isCurrent(client, now):
 		return client, nil
 	}
@@ -77,14 +80,14 @@ func (s *Server) findClient(ctx context.Context, clientID string, ip netip.Addr,
 // authenticatedClient is an app that has authenticated as well as its type can. Only prove
 // creates one.
 type authenticatedClient struct {
-	Client
+	oauthstore.Client
 	// proved: it presented its secret, or an assertion signed with its key. PUBLIC clients
 	// have neither.
 	proved bool
 }
 
 // owns reports whether a token was issued to this client.
-func (c authenticatedClient) owns(s Standing) bool { return c.ID == s.AppID }
+func (c authenticatedClient) owns(s oauthstore.Standing) bool { return c.ID == s.AppID }
 
 // authenticate returns the client that calls. Every failure is the same invalid_client. A
 // failed authentication uses up nothing and counts toward the lockouts of the endpoint.
@@ -111,43 +114,43 @@ func (s *Server) prove(ctx context.Context, c call) (authenticatedClient, error)
 	switch {
 	case errors.Is(err, document.ErrUnavailable):
 		return authenticatedClient{}, errClient() // an outage of the document's host is not a failed authentication
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		// The same work as for an existing client, so that the duration does not
 		// reveal which clients exist.
-		client = Client{Type: Confidential, Secrets: []Digest{{}}}
+		client = oauthstore.Client{Type: partner.Confidential, Secrets: []storage.Digest{{}}}
 	case err != nil:
 		return authenticatedClient{}, apierror.Failed("find client", err)
 	}
 	if c.credentials.Assertion != nil {
 		return s.proveKey(ctx, c, client)
 	}
-	if !client.accepts(c.credentials.Secret) {
+	if !acceptsSecret(client, c.credentials.Secret) {
 		return authenticatedClient{}, s.refuseClient(ctx, c)
 	}
 	proved := !c.credentials.Secret.IsZero()
 	if proved && s.cfg.SecretUsed != nil {
-		s.cfg.SecretUsed(secretUseID(c.credentials.Secret.Digest()), c.now)
+		s.cfg.SecretUsed(partner.ClientSecret{Digest: c.credentials.Secret.Digest()}.UseID(), c.now)
 	}
 	return authenticatedClient{Client: client, proved: proved}, nil
 }
 
 // callingApp returns the app of an authenticated client, with all its fields.
-func (s *Server) callingApp(ctx context.Context, c call, client authenticatedClient) (App, error) {
+func (s *Server) callingApp(ctx context.Context, c call, client authenticatedClient) (partner.App, error) {
 	app, err := s.cfg.Store.App(ctx, client.ID)
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return App{}, s.refuseClient(ctx, c)
+	case errors.Is(err, partner.ErrNotFound):
+		return partner.App{}, s.refuseClient(ctx, c)
 	case err != nil:
-		return App{}, apierror.Failed("read the calling app", err)
+		return partner.App{}, apierror.Failed("read the calling app", err)
 	}
 	return app, nil
 }
 
-// accepts reports whether the presented secret, or its absence, authenticates the client. A
+// acceptsSecret reports whether the presented secret, or its absence, authenticates the client. A
 // PUBLIC client has no secret, so every secret is wrong.
-func (c Client) accepts(presented secret.Secret) bool {
+func acceptsSecret(c oauthstore.Client, presented secret.Secret) bool {
 	if presented.IsZero() {
-		return c.Type == Public
+		return c.Type == partner.Public
 	}
 	digest, right := presented.Digest(), false
 	for _, valid := range c.Secrets {
@@ -155,7 +158,7 @@ func (c Client) accepts(presented secret.Secret) bool {
 			right = true // and continue: each request makes the same comparisons
 		}
 	}
-	return right && c.Type == Confidential
+	return right && c.Type == partner.Confidential
 }
 
 // refuseClient counts a failed authentication and returns its error. Concurrent failures

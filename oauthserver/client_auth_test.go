@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func rawBasic(text string) apiRequest {
@@ -27,7 +28,7 @@ func (a apiResponse) passed() {
 func TestClientAuthentication(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
-	k.addApp("cli:with a%colon", oauthserver.Confidential)
+	k.addApp("cli:with a%colon", partner.Confidential)
 	for name, test := range map[string]struct {
 		change apiRequest
 		form   []string
@@ -89,9 +90,9 @@ func TestClientCredentialsContradict(t *testing.T) {
 func TestClientRefused(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t, func(c *oauthserver.Config) { c.Service = "Ledger \"One\"" })
-	suspended, deactivated := k.addApp("cli_suspended", oauthserver.Confidential), k.addApp("cli_deactivated", oauthserver.Confidential)
-	k.Must(k.OAuth.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
-	k.Must(k.OAuth.SetAppStatus(t.Context(), deactivated.ID, oauthserver.AppDeactivated))
+	suspended, deactivated := k.addApp("cli_suspended", partner.Confidential), k.addApp("cli_deactivated", partner.Confidential)
+	k.Must(k.OAuth.SetAppStatus(t.Context(), suspended.ID, partner.AppSuspended))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), deactivated.ID, partner.AppDeactivated))
 	for name, test := range map[string]struct {
 		change    apiRequest
 		form      []string
@@ -164,7 +165,7 @@ func TestClientSuspended(t *testing.T) {
 		"device":   func() apiResponse { return k.poll(confidentialID, device) },
 		"exchange": func() apiResponse { return k.exchange(sessionToken("1")) },
 	}
-	k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, partner.AppSuspended))
 	for _, grant := range grants {
 		grant().refused(http.StatusUnauthorized, "invalid_client", "*")
 	}
@@ -172,7 +173,7 @@ func TestClientSuspended(t *testing.T) {
 	if k.isLive(access) {
 		t.Error("APP-01: a token of a suspended app is live")
 	}
-	k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, oauthserver.AppActive))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, partner.AppActive))
 	if !k.isLive(access) {
 		t.Error("APP-01: a live token does not work again")
 	}
@@ -188,7 +189,7 @@ func TestClientSecretsRotate(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	app := k.app(confidentialID)
-	k.Must(fixture.AddSecret(t.Context(), k.Store, oauthserver.ClientSecret{
+	k.Must(fixture.AddSecret(t.Context(), k.Store, partner.ClientSecret{
 		ID: id.New(id.Secret, harness.Start), AppID: app.ID, Digest: secret.DigestOf("second"), Prefix: "sec", CreatedAt: harness.Start,
 	}))
 	k.token(withBasic(confidentialID, apiSecret), "grant_type", "x").passed()

@@ -11,46 +11,21 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
-
-// ClientKeys are the public keys of an app as they were last fetched from its jwks_uri.
-type ClientKeys struct {
-	AppID                 string
-	URI                   string
-	Set                   string // a JWK Set
-	FetchedAt, FreshUntil time.Time
-}
-
-// UsedAssertion is a client assertion that authenticated a request.
-type UsedAssertion struct {
-	// Digest identifies the assertion among those of all clients, by client and jti.
-	Digest    Digest
-	ExpiresAt time.Time
-}
-
-// AssertionStore is about clients that authenticate with private_key_jwt.
-type AssertionStore interface {
-	// UseAssertion records an assertion and reports whether it had not been recorded
-	// before. It returns true to exactly one of several concurrent callers.
-	UseAssertion(ctx context.Context, a UsedAssertion) (bool, error)
-	// ClientKeys returns the keys of an app that were saved last; [ErrNotFound].
-	ClientKeys(ctx context.Context, appID string) (ClientKeys, error)
-	// SaveClientKeys replaces the keys of an app, unless the saved ones were fetched later.
-	// It does nothing for an app that does not exist.
-	SaveClientKeys(ctx context.Context, k ClientKeys) error
-}
 
 // proveKey authenticates a client by its assertion. Claims are checked first, so that an
 // assertion that cannot be valid causes no fetch. The assertion is used up last: one that is
 // rejected for any other reason does not use up its jti. It costs 2 statements more than the
 // client's, 3 with a jwks_uri, and one commit.
-func (s *Server) proveKey(ctx context.Context, c call, client Client) (authenticatedClient, error) {
+func (s *Server) proveKey(ctx context.Context, c call, client oauthstore.Client) (authenticatedClient, error) {
 	presented := c.credentials.Assertion
 	refuse := func(reason error) (authenticatedClient, error) {
 		s.cfg.Logger.InfoContext(ctx, "client assertion rejected", "client_id", c.credentials.ClientID, "reason", reason)
 		return authenticatedClient{}, s.refuseClient(ctx, c)
 	}
-	if client.ID == "" || client.Type != Confidential {
+	if client.ID == "" || client.Type != partner.Confidential {
 		return refuse(errNoKeys)
 	}
 	if err := presented.Check(client.ClientID, []string{s.apiOrigin, s.apiOrigin + pathToken}, c.now); err != nil {
@@ -72,7 +47,7 @@ func (s *Server) proveKey(ctx context.Context, c call, client Client) (authentic
 	if err := presented.Verify(keys); err != nil {
 		return refuse(err)
 	}
-	first, err := s.cfg.Store.UseAssertion(ctx, UsedAssertion{
+	first, err := s.cfg.Store.UseAssertion(ctx, oauthstore.UsedAssertion{
 		Digest: secret.DigestOf(client.ID + " " + presented.ID), ExpiresAt: presented.ExpiresAt,
 	})
 	switch {
@@ -88,7 +63,7 @@ var errNoKeys = errors.New("the client does not authenticate with private_key_jw
 
 // A keyLookup asks for the keys of an app, among them the one with an id, if that is not empty.
 type keyLookup struct {
-	app   App
+	app   partner.App
 	keyID string
 	ip    netip.Addr
 	now   time.Time
@@ -99,7 +74,7 @@ type keyLookup struct {
 // While they cannot be fetched, the last ones serve for as long as the last document does. The
 // error is errNoKeys, document.ErrUnavailable or an internal error.
 func (d *documents) keysOf(ctx context.Context, l keyLookup) (assertion.Keys, error) {
-	metadata := l.app.metadata()
+	metadata := metadataOf(l.app)
 	switch {
 	case len(metadata.Set) > 0:
 		keys, err := assertion.ParseKeys(metadata.Set)
@@ -133,13 +108,13 @@ func (d *documents) keysOf(ctx context.Context, l keyLookup) (assertion.Keys, er
 }
 
 // savedKeys returns the keys that were last fetched from a URL; zero values if there are none.
-func (d *documents) savedKeys(ctx context.Context, appID, from string) (ClientKeys, assertion.Keys, error) {
+func (d *documents) savedKeys(ctx context.Context, appID, from string) (oauthstore.ClientKeys, assertion.Keys, error) {
 	saved, err := d.store.ClientKeys(ctx, appID)
 	switch {
-	case errors.Is(err, ErrNotFound), err == nil && saved.URI != from:
-		return ClientKeys{}, assertion.Keys{}, nil
+	case errors.Is(err, partner.ErrNotFound), err == nil && saved.URI != from:
+		return oauthstore.ClientKeys{}, assertion.Keys{}, nil
 	case err != nil:
-		return ClientKeys{}, assertion.Keys{}, internalError("find the keys of a client", err)
+		return oauthstore.ClientKeys{}, assertion.Keys{}, internalError("find the keys of a client", err)
 	}
 	keys, err := assertion.ParseKeys([]byte(saved.Set))
 	return saved, keys, internalError("read the keys of a client", err)
@@ -159,7 +134,7 @@ func (d *documents) refreshKeys(ctx context.Context, l keyLookup, from string, r
 		d.logger.InfoContext(ctx, "client keys rejected", "client_id", l.app.ClientID, "err", err)
 		return assertion.Keys{}, fmt.Errorf("%w: %s", document.ErrUnavailable, err.Error())
 	}
-	err = d.store.SaveClientKeys(ctx, ClientKeys{AppID: l.app.ID, URI: from, Set: string(set), FetchedAt: l.now, FreshUntil: l.now.Add(fresh)})
+	err = d.store.SaveClientKeys(ctx, oauthstore.ClientKeys{AppID: l.app.ID, URI: from, Set: string(set), FetchedAt: l.now, FreshUntil: l.now.Add(fresh)})
 	if err != nil {
 		return assertion.Keys{}, internalError("save the keys of a client", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // REG-02, CIMD-05: what a registration with keys may say.
@@ -54,7 +55,7 @@ func TestRegisterKeys(t *testing.T) {
 				t.Fatalf("%d %s", got.Status, got.Body)
 			}
 			app := k.app(got.text("client_id"))
-			if app.Type != oauthserver.Confidential {
+			if app.Type != partner.Confidential {
 				t.Errorf("%s", app.Type)
 			}
 			if _, _, err := k.OAuth.AddClientSecret(t.Context(), app.ID); err == nil {
@@ -184,7 +185,7 @@ func TestKeysThatCannotBeFetched(t *testing.T) {
 		site := newDocSite(t)
 		h := k.registerKey(newKeyHolder(k, "one"), `"jwks_uri":"https://agent.example/jwks"`)
 		app := k.app(h.clientID)
-		_, err := k.Store.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		_, err := k.Store.UpdateApp(t.Context(), app.ID, func(a partner.App) (partner.App, error) {
 			a.Metadata = strings.Replace(a.Metadata, "https://agent.example/jwks", site.URL, 1)
 			return a, nil
 		})
@@ -230,7 +231,7 @@ func TestKeyDocument(t *testing.T) {
 	}
 	site.serve(withMembers(goodDocument(site.URL), keyed), nil)
 	k.try(h.params(nil)).authenticated()
-	if app := k.app(site.URL); app.Type != oauthserver.Confidential || len(app.RedirectURIs) != 1 {
+	if app := k.app(site.URL); app.Type != partner.Confidential || len(app.RedirectURIs) != 1 {
 		t.Errorf("%+v", app)
 	}
 	k.token(withBasic(site.URL, ""), "grant_type", "x").notAuthenticated()
@@ -247,7 +248,7 @@ func TestKeyDocument(t *testing.T) {
 		node.token(withBasic(site.URL, ""), "grant_type", "x").authenticated()
 	})
 	t.Run("CODE-05 a code of before needs a challenge", func(t *testing.T) {
-		if k.app(site.URL).Type != oauthserver.Public {
+		if k.app(site.URL).Type != partner.Public {
 			t.Fatal("the app is not PUBLIC")
 		}
 		code := k.code(site.URL, "")

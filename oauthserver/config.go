@@ -22,6 +22,8 @@ import (
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/theme"
 )
@@ -34,7 +36,7 @@ const (
 // Config of a [Server]. Store, Host, Keyring, Pages and the two URLs are
 // required; the zero value of everything else is its default.
 type Config struct {
-	Store   Store
+	Store   oauthstore.Store
 	Host    Host
 	Keyring *keyring.Keyring
 	Pages   Pages // see oauthserver/pages
@@ -75,7 +77,7 @@ type Config struct {
 	// Notifications receives notifications for the host's staff; nil means none are sent.
 	Notifications *events.Notifications
 	// SecretUsed is called when a client authenticated with a secret, with the
-	// [ClientSecret.UseID] of that secret. It must not block. Nil means that the last use of
+	// [partner.ClientSecret.UseID] of that secret. It must not block. Nil means that the last use of
 	// secrets is not kept.
 	SecretUsed func(useID string, at time.Time)
 
@@ -187,13 +189,13 @@ type Options struct {
 	// the partner pays for; it replaces MaxConnections. Zero means any number. Connections
 	// that an app has beyond the number stay. An error, or a number below zero, is an
 	// internal error: the request can then be decided again. Nil means MaxConnections.
-	MaxConnectionsFor func(ctx context.Context, app App) (int, error)
+	MaxConnectionsFor func(ctx context.Context, app partner.App) (int, error)
 	// MaxRedirectURIs is how many redirect URIs an app of the console may have, equal
 	// ones counted once; 0 means 100.
 	MaxRedirectURIs int
 	// Unowned names the organization in whose sandboxes an unreviewed app
 	// without an organization may be connected by this user; nil means none.
-	Unowned func(ctx context.Context, app App, userID string) (organizationID string, err error)
+	Unowned func(ctx context.Context, app partner.App, userID string) (organizationID string, err error)
 	// IsDeveloper reports whether a user belongs to the organization of an app. Pages tell
 	// these people what of a request no review covers yet. Nil means that of Platform's
 	// console; without a console nobody belongs to any.

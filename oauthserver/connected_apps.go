@@ -12,6 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Paths of the page of connected apps on the app host.
@@ -30,7 +32,7 @@ type ConnectedAppsConfig struct {
 	Omit bool
 	// OpenPath returns the path of the host's page that shows an app, such as one that
 	// embeds the App URL; nil or empty: there is none.
-	OpenPath func(app App) string
+	OpenPath func(app partner.App) string
 	// LastUses returns when the installations were last used; those that never were are
 	// missing. Nil: the page shows no such times.
 	LastUses func(ctx context.Context, installationIDs ...string) (map[string]time.Time, error)
@@ -66,7 +68,7 @@ func (s *Server) member(w http.ResponseWriter, r *http.Request) (member, bool, e
 	case err != nil:
 		return member{}, false, err
 	case status == identity.UserSuspended:
-		return member{}, false, about(App{}, visitor{session, connectedAppsPath}, errSuspended)
+		return member{}, false, about(partner.App{}, visitor{session, connectedAppsPath}, errSuspended)
 	}
 	businesses, err := s.businesses(r.Context(), session.UserID)
 	if err != nil {
@@ -89,7 +91,7 @@ func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) erro
 	if err != nil || !ok {
 		return err
 	}
-	installations, err := s.cfg.Store.Installations(r.Context(), InstallationQuery{BusinessID: m.business.ID})
+	installations, err := s.cfg.Store.Installations(r.Context(), partner.InstallationQuery{BusinessID: m.business.ID})
 	if err != nil {
 		return err
 	}
@@ -137,7 +139,7 @@ func (s *Server) orphaned(ctx context.Context, m member) (map[string]bool, error
 	if !m.business.MayConnect {
 		return nil, nil
 	}
-	grants, err := s.cfg.Store.Grants(ctx, GrantQuery{BusinessID: m.business.ID})
+	grants, err := s.cfg.Store.Grants(ctx, oauthstore.GrantQuery{BusinessID: m.business.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +157,7 @@ func (s *Server) orphaned(ctx context.Context, m member) (map[string]bool, error
 	return orphaned, nil
 }
 
-func (s *Server) lastUses(ctx context.Context, installations []Installation) (map[string]time.Time, error) {
+func (s *Server) lastUses(ctx context.Context, installations []partner.Installation) (map[string]time.Time, error) {
 	if s.cfg.ConnectedApps.LastUses == nil || len(installations) == 0 {
 		return nil, nil
 	}
@@ -167,7 +169,7 @@ func (s *Server) lastUses(ctx context.Context, installations []Installation) (ma
 }
 
 // customConnections returns the custom connections of installations by the ids of these.
-func (s *Server) customConnections(ctx context.Context, installations []Installation) (map[string]Grant, error) {
+func (s *Server) customConnections(ctx context.Context, installations []partner.Installation) (map[string]oauthstore.Grant, error) {
 	if !s.cfg.CustomConnections {
 		return nil, nil
 	}
@@ -176,7 +178,7 @@ func (s *Server) customConnections(ctx context.Context, installations []Installa
 		ids[i] = installation.ID
 	}
 	grants, err := s.cfg.Store.CustomConnections(ctx, ids...)
-	custom := make(map[string]Grant, len(grants))
+	custom := make(map[string]oauthstore.Grant, len(grants))
 	for _, grant := range grants {
 		custom[grant.InstallationID] = grant
 	}
@@ -186,7 +188,7 @@ func (s *Server) customConnections(ctx context.Context, installations []Installa
 // connectedApp returns the app of an installation as people in the business see it, without its
 // scopes and its use. Its IsOrphaned says whether its connection could be taken over if the
 // person who made it had left.
-func (s *Server) connectedApp(ctx context.Context, installation Installation, in Business) (ConnectedApp, error) {
+func (s *Server) connectedApp(ctx context.Context, installation partner.Installation, in Business) (ConnectedApp, error) {
 	app, err := s.cfg.Store.App(ctx, installation.AppID)
 	if err != nil {
 		return ConnectedApp{}, err
@@ -198,7 +200,7 @@ func (s *Server) connectedApp(ctx context.Context, installation Installation, in
 	if err != nil {
 		return ConnectedApp{}, err
 	}
-	shown := ConnectedApp{ID: app.ID, ClientID: app.ClientID, Name: app.Name, Listing: listing, ConnectedAt: installation.CreatedAt, IsOrphaned: app.Type == Confidential && app.IsUsable()}
+	shown := ConnectedApp{ID: app.ID, ClientID: app.ClientID, Name: app.Name, Listing: listing, ConnectedAt: installation.CreatedAt, IsOrphaned: app.Type == partner.Confidential && app.IsUsable()}
 	if s.cfg.ConnectedApps.OpenPath != nil {
 		shown.OpenPath = s.cfg.ConnectedApps.OpenPath(app)
 	}
@@ -224,14 +226,14 @@ func (s *Server) serveDisconnect(action audit.Action, end func(ctx context.Conte
 			return invalid("client_id", "is missing")
 		}
 		app, err := s.appByClientID(r.Context(), clientID)
-		if errors.Is(err, ErrNotFound) {
+		if errors.Is(err, partner.ErrNotFound) {
 			return apierror.NotFound("client " + clientID)
 		}
 		if err != nil {
 			return err
 		}
 		// It is not an error if another user has already ended the installation.
-		if err := end(r.Context(), app.ID, m.business.ID, m.session.UserID); err != nil && !errors.Is(err, ErrNotFound) {
+		if err := end(r.Context(), app.ID, m.business.ID, m.session.UserID); err != nil && !errors.Is(err, partner.ErrNotFound) {
 			return err
 		}
 		http.Redirect(w, r, connectedAppsPath+"?"+url.Values{"done": {string(action)}}.Encode(), http.StatusSeeOther)

@@ -9,12 +9,13 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // connection is an app that a person may connect to some of their businesses.
 type connection struct {
 	server     *Server
-	app        App
+	app        partner.App
 	wish       wish
 	userID     string
 	vouched    vouched
@@ -23,7 +24,7 @@ type connection struct {
 
 // connection asks the host and its policy what this user may do. It runs for the page and
 // again for the decision.
-func (s *Server) connection(ctx context.Context, app App, session identity.Session, w wish) (connection, error) {
+func (s *Server) connection(ctx context.Context, app partner.App, session identity.Session, w wish) (connection, error) {
 	status, err := s.cfg.Store.UserStatus(ctx, session.UserID)
 	if err != nil {
 		return connection{}, err
@@ -96,12 +97,12 @@ func (c connection) missing() []MissingBusiness {
 
 // shown returns the app as the page shows it: as it is now if the host vouches for it or if
 // all the businesses to choose from are sandboxes of its own, and otherwise as it was reviewed.
-func (c connection) shown(choice ...Business) App {
+func (c connection) shown(choice ...Business) partner.App {
 	isReal := func(b Business) bool { return !isOwnSandbox(c.app, b, c.vouched) }
 	if c.vouched.reviewed || len(choice) > 0 && !slices.ContainsFunc(choice, isReal) {
 		return c.app
 	}
-	return c.app.asReviewed()
+	return asReviewed(c.app)
 }
 
 // business returns the one with that id, if the app can be connected there.
@@ -156,7 +157,7 @@ func (s *Server) consentView(r *http.Request, v visitor, c connection, scopes id
 		return ConsentView{}, err
 	}
 	view := ConsentView{Frame: s.frame(r, v), AppName: app.Name, Listing: listing, Unreviewed: !app.Reviewed && !c.vouched.reviewed}
-	if app.Origin == OriginDocument {
+	if app.Origin == partner.OriginDocument {
 		if u, err := url.Parse(app.ClientID); err == nil {
 			view.ClientHost = u.Host
 		}

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // crowdStore delays every write until all callers have read, so that each test has a race
 // with the same contenders.
 type crowdStore struct {
-	oauthserver.Store
+	oauthstore.Store
 	meet func() // waits for all callers; nil: does not wait
 }
 
@@ -46,17 +48,17 @@ func (s *crowdStore) wait() {
 	}
 }
 
-func (s *crowdStore) Code(ctx context.Context, digest oauthserver.Digest) (oauthserver.Code, error) {
+func (s *crowdStore) Code(ctx context.Context, digest storage.Digest) (oauthstore.Code, error) {
 	defer s.wait()
 	return s.Store.Code(ctx, digest)
 }
 
-func (s *crowdStore) RefreshToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
+func (s *crowdStore) RefreshToken(ctx context.Context, tokenID string, digest storage.Digest) (oauthstore.RefreshToken, error) {
 	defer s.wait()
 	return s.Store.RefreshToken(ctx, tokenID, digest)
 }
 
-func (s *crowdStore) Device(ctx context.Context, q oauthserver.DeviceQuery) (oauthserver.DeviceCode, error) {
+func (s *crowdStore) Device(ctx context.Context, q oauthstore.DeviceQuery) (oauthstore.DeviceCode, error) {
 	defer s.wait()
 	return s.Store.Device(ctx, q)
 }

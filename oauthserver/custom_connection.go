@@ -15,6 +15,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/locale"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // newConnectionPath is the page on which a business approves a custom connection.
@@ -30,13 +32,13 @@ func (s *Server) customConnectionRoutes() map[string]apierror.Handler {
 	}
 }
 
-func newConnectionOf(app App) string {
+func newConnectionOf(app partner.App) string {
 	return newConnectionPath + "?" + url.Values{"client_id": {app.ClientID}}.Encode()
 }
 
 // ConnectionPage returns the URL of the page on which the business that an app names approves a
 // custom connection.
-func (s *Server) ConnectionPage(app App) string { return s.appOrigin + newConnectionOf(app) }
+func (s *Server) ConnectionPage(app partner.App) string { return s.appOrigin + newConnectionOf(app) }
 
 // serveNewConnection asks whether an app may have a custom connection to the business that it
 // names. Nobody but the members of that business learns that it was named.
@@ -55,18 +57,18 @@ func (s *Server) serveNewConnection(w http.ResponseWriter, r *http.Request) erro
 
 // customApp returns the usable app of the client_id parameter. It fetches no metadata
 // document: such apps are not made by an organization.
-func (s *Server) customApp(r *http.Request) (App, error) {
+func (s *Server) customApp(r *http.Request) (partner.App, error) {
 	query, problem := parseAuthorizeQuery(r.URL.RawQuery)
 	if p := query["client_id"]; p != nil && len(p.values) > 1 {
-		return App{}, repeatedParameter("client_id")
+		return partner.App{}, repeatedParameter("client_id")
 	}
 	clientID, err := query.one("client_id")
 	if problem != nil || err != nil || clientID == "" || len(clientID) > maxClientID || !text.IsVisible(clientID) {
-		return App{}, errClientID
+		return partner.App{}, errClientID
 	}
 	app, err := s.appByClientID(r.Context(), clientID)
-	if errors.Is(err, ErrNotFound) || err == nil && !app.IsUsable() {
-		return App{}, errClientID
+	if errors.Is(err, partner.ErrNotFound) || err == nil && !app.IsUsable() {
+		return partner.App{}, errClientID
 	}
 	return app, err
 }
@@ -80,12 +82,12 @@ type customOffer struct {
 
 // offer returns the custom connection of an app that the person may approve now, with these
 // scopes. It runs for the page and again for the decision.
-func (s *Server) offer(ctx context.Context, app App, session identity.Session, scopes identity.Scopes) (customOffer, error) {
+func (s *Server) offer(ctx context.Context, app partner.App, session identity.Session, scopes identity.Scopes) (customOffer, error) {
 	c, err := s.connection(ctx, app, session, wish{scopes: scopes})
 	if err != nil {
 		return customOffer{}, err
 	}
-	if app.Type != Confidential || app.CustomBusinessID == "" {
+	if app.Type != partner.Confidential || app.CustomBusinessID == "" {
 		return customOffer{}, errNotOffered
 	}
 	i := slices.IndexFunc(c.businesses, func(b Business) bool { return b.ID == app.CustomBusinessID })
@@ -116,16 +118,16 @@ func (o customOffer) isReviewed() bool {
 	return o.vouched.reviewed || o.app.Reviewed && o.server.reviewGap(o.app, o.wish).IsEmpty()
 }
 
-func (s *Server) showNewConnection(w http.ResponseWriter, r *http.Request, app App, v visitor) error {
+func (s *Server) showNewConnection(w http.ResponseWriter, r *http.Request, app partner.App, v visitor) error {
 	scopes := app.Scopes.Intersect(s.cfg.Scopes.Requestable())
 	o, err := s.offer(r.Context(), app, v.session, scopes)
 	if err != nil {
 		return err
 	}
 	named, now := secret.New(secret.ConsentRequest), s.cfg.Clock.Now()
-	if err := s.cfg.Store.HoldRequest(r.Context(), AuthorizationRequest{
+	if err := s.cfg.Store.HoldRequest(r.Context(), oauthstore.AuthorizationRequest{
 		ID: id.New(id.Authorization, now), Digest: named.Digest(), Browser: s.knowBrowser(w, r).Digest(), Session: sessionDigest(v.session),
-		Purpose: PurposeCustom, BusinessID: o.business.ID, AppID: app.ID, Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(s.cfg.Lifetimes.Request),
+		Purpose: oauthstore.PurposeCustom, BusinessID: o.business.ID, AppID: app.ID, Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(s.cfg.Lifetimes.Request),
 	}); err != nil {
 		return err
 	}
@@ -152,7 +154,7 @@ func (s *Server) showNewConnection(w http.ResponseWriter, r *http.Request, app A
 
 // maker returns the name of the organization that made an app, or its id if the host names
 // none.
-func (s *Server) maker(ctx context.Context, app App) (string, error) {
+func (s *Server) maker(ctx context.Context, app partner.App) (string, error) {
 	if s.cfg.OrganizationName == nil {
 		return app.OrganizationID, nil
 	}
@@ -179,7 +181,7 @@ func (s *Server) serveConnectionDecision(w http.ResponseWriter, r *http.Request)
 		return err
 	}
 	now := s.cfg.Clock.Now() // after the body, which the browser may have sent late
-	request, err := s.heldRequest(r, PurposeCustom, form.Get(requestField), now)
+	request, err := s.heldRequest(r, oauthstore.PurposeCustom, form.Get(requestField), now)
 	if err != nil {
 		return err
 	}
@@ -211,18 +213,20 @@ func (s *Server) decideConnection(ctx context.Context, request held, d posted) (
 		return DoneView{}, err
 	}
 	done := DoneView{AppName: o.shown(o.business).Name, Business: o.business.Name}
-	var decision Decision
+	var decision oauthstore.Decision
 	switch d.form.Get(decisionField) {
 	case decideAllow:
 		if d.form.Get(businessField) != o.business.ID { // the app has named another one
 			return DoneView{}, errNotOffered
 		}
 		done.Approved = true
-		decision = Decision{
+		decision = oauthstore.Decision{
 			RequestID: request.ID, Now: d.now, Audit: d.entry(audit.CustomConnectionAllowed, app.ID, o.business.ID),
 			UserID: d.session.UserID, BusinessID: o.business.ID, InstallationID: id.New(id.Installation, d.now), GrantID: id.New(id.Grant, d.now),
 			ForInstallation: true, Permissions: o.permissions,
-			Check:  func(app App) ApprovalOutcome { return checkCustomApproval(app, o.business.ID, request.Scopes) },
+			Check: func(app partner.App) oauthstore.ApprovalOutcome {
+				return checkCustomApproval(app, o.business.ID, request.Scopes)
+			},
 			Record: approvalEvents(d.now),
 		}
 		if err := s.bound(ctx, &decision, o.connection, o.business); err != nil {
@@ -237,7 +241,7 @@ func (s *Server) decideConnection(ctx context.Context, request held, d posted) (
 	switch {
 	case err != nil:
 		return DoneView{}, err
-	case decided.Outcome == ApprovalNotOpen:
+	case decided.Outcome == oauthstore.ApprovalNotOpen:
 		return DoneView{}, errRequest
 	case done.Approved:
 		s.tellApproved(ctx, decided, d.session.UserID)
@@ -247,14 +251,14 @@ func (s *Server) decideConnection(ctx context.Context, request held, d posted) (
 
 // checkCustomApproval checks whether an app may have a custom connection. The store calls it
 // with the app as it is under the lock of the operation.
-func checkCustomApproval(app App, businessID string, scopes identity.Scopes) ApprovalOutcome {
+func checkCustomApproval(app partner.App, businessID string, scopes identity.Scopes) oauthstore.ApprovalOutcome {
 	switch {
 	case !app.IsUsable():
-		return ApprovalAppDead
+		return oauthstore.ApprovalAppDead
 	case app.CustomBusinessID != businessID:
-		return ApprovalNotNamed
+		return oauthstore.ApprovalNotNamed
 	case !app.Scopes.HasAll(scopes):
-		return ApprovalBadScopes
+		return oauthstore.ApprovalBadScopes
 	}
-	return ApprovalDone
+	return oauthstore.ApprovalDone
 }

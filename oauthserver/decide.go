@@ -13,6 +13,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Fields of a decision, and what can be decided.
@@ -76,7 +78,7 @@ func (s *Server) decideRequest(ctx context.Context, request held, d posted) (str
 }
 
 // callback returns the address that the browser is sent to, with the parameter of the response.
-func (s *Server) callback(request AuthorizationRequest, parameter string) string {
+func (s *Server) callback(request oauthstore.AuthorizationRequest, parameter string) string {
 	issuer := ""
 	if s.cfg.IssuerParameter {
 		issuer = s.apiOrigin
@@ -108,13 +110,13 @@ func (s *Server) allowRequest(ctx context.Context, request held, d posted) (stri
 	}
 	approval.RequestID, approval.Audit = request.ID, d.entry(audit.ConsentAllowed, request.app.ID, approval.BusinessID)
 	code := secret.New(secret.AuthorizationCode)
-	approval.Code = NewCode{ID: id.New(id.Code, d.now), Digest: code.Digest(), ExpiresAt: d.now.Add(s.cfg.Lifetimes.Code)}
+	approval.Code = oauthstore.NewCode{ID: id.New(id.Code, d.now), Digest: code.Digest(), ExpiresAt: d.now.Add(s.cfg.Lifetimes.Code)}
 	approved, err := s.cfg.Store.DecideRequest(ctx, approval)
 	if err != nil {
 		return "", err
 	}
 	s.tellApproved(ctx, approved, d.session.UserID)
-	if approved.Outcome == ApprovalNotOpen {
+	if approved.Outcome == oauthstore.ApprovalNotOpen {
 		return "", errRequest
 	}
 	return "code=" + code.Reveal(), outcomeError(approved.Outcome)
@@ -125,36 +127,36 @@ func (s *Server) denyRequest(ctx context.Context, request held, d posted) (strin
 	switch {
 	case err != nil:
 		return "", err
-	case denied.Outcome == ApprovalNotOpen:
+	case denied.Outcome == oauthstore.ApprovalNotOpen:
 		return "", errRequest
 	}
 	return "error=access_denied", nil
 }
 
 // denial is this person's no.
-func (d posted) denial(requestID string, entry audit.Entry) Decision {
-	return Decision{RequestID: requestID, Now: d.now, Audit: entry, IsDenied: true}
+func (d posted) denial(requestID string, entry audit.Entry) oauthstore.Decision {
+	return oauthstore.Decision{RequestID: requestID, Now: d.now, Audit: entry, IsDenied: true}
 }
 
 // approval is this person's yes to what is asked, for a business where they may
 // give it now.
-func (s *Server) approval(ctx context.Context, app App, d posted, w wish) (Decision, Business, error) {
+func (s *Server) approval(ctx context.Context, app partner.App, d posted, w wish) (oauthstore.Decision, Business, error) {
 	businessID := d.form.Get(businessField)
 	if businessID == "" {
-		return Decision{}, Business{}, invalid(businessField, "is missing")
+		return oauthstore.Decision{}, Business{}, invalid(businessField, "is missing")
 	}
 	c, err := s.connection(ctx, app, d.session, w)
 	if err != nil {
-		return Decision{}, Business{}, err
+		return oauthstore.Decision{}, Business{}, err
 	}
 	b, err := c.business(businessID)
 	if err != nil {
-		return Decision{}, Business{}, s.withGap(ctx, c, err)
+		return oauthstore.Decision{}, Business{}, s.withGap(ctx, c, err)
 	}
-	approval := Decision{
+	approval := oauthstore.Decision{
 		UserID: d.session.UserID, BusinessID: businessID, Now: d.now,
 		InstallationID: id.New(id.Installation, d.now), GrantID: id.New(id.Grant, d.now),
-		Check:  func(app App) ApprovalOutcome { return s.checkApproval(app, c, b) },
+		Check:  func(app partner.App) oauthstore.ApprovalOutcome { return s.checkApproval(app, c, b) },
 		Record: approvalEvents(d.now),
 	}
 	return approval, b, s.bound(ctx, &approval, c, b)
@@ -162,23 +164,23 @@ func (s *Server) approval(ctx context.Context, app App, d posted, w wish) (Decis
 
 // outcomeError is the page for an approval that the store refused; nil for one
 // that is done.
-func outcomeError(outcome ApprovalOutcome) error {
+func outcomeError(outcome oauthstore.ApprovalOutcome) error {
 	switch outcome {
-	case ApprovalDone:
+	case oauthstore.ApprovalDone:
 		return nil
-	case ApprovalAppDead:
+	case oauthstore.ApprovalAppDead:
 		return errClientID
-	case ApprovalBadRedirect:
+	case oauthstore.ApprovalBadRedirect:
 		return errRedirect
-	case ApprovalBadScopes:
+	case oauthstore.ApprovalBadScopes:
 		return errScopes
-	case ApprovalUnreviewed:
+	case oauthstore.ApprovalUnreviewed:
 		return errReview
-	case ApprovalUserDead:
+	case oauthstore.ApprovalUserDead:
 		return errPermission
-	case ApprovalNotNamed:
+	case oauthstore.ApprovalNotNamed:
 		return errNotOffered
-	case ApprovalFull:
+	case oauthstore.ApprovalFull:
 		return errFull
 	}
 	return errors.New("approval: unknown outcome " + string(outcome))
@@ -186,16 +188,16 @@ func outcomeError(outcome ApprovalOutcome) error {
 
 // checkApproval checks whether an app may be connected to a business. The store calls it with
 // the app as it is under the lock of the operation.
-func (s *Server) checkApproval(app App, c connection, b Business) ApprovalOutcome {
+func (s *Server) checkApproval(app partner.App, c connection, b Business) oauthstore.ApprovalOutcome {
 	switch {
 	case !app.IsUsable():
-		return ApprovalAppDead
+		return oauthstore.ApprovalAppDead
 	case c.wish.redirectURI != "" && !s.isRegistered(app, c.wish.redirectURI):
-		return ApprovalBadRedirect
+		return oauthstore.ApprovalBadRedirect
 	case !app.Scopes.HasAll(c.wish.scopes):
-		return ApprovalBadScopes
+		return oauthstore.ApprovalBadScopes
 	case !s.mayConnectTo(app, b, c.wish, c.vouched):
-		return ApprovalUnreviewed
+		return oauthstore.ApprovalUnreviewed
 	}
-	return ApprovalDone
+	return oauthstore.ApprovalDone
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 )
 
 // MemberLeft tells the server that a user is no longer a member of a business. For each
@@ -17,23 +18,23 @@ import (
 //
 // Nothing else depends on it: [Host.IsMember] decides about every call.
 func (s *Server) MemberLeft(ctx context.Context, businessID, userID string) error {
-	return s.setMembership(ctx, Membership{BusinessID: businessID, UserID: userID, HasLeft: true})
+	return s.setMembership(ctx, oauthstore.Membership{BusinessID: businessID, UserID: userID, HasLeft: true})
 }
 
 // noteMembership notes that the user of a token has left the business or has come back, if
 // the user's consent does not say so yet.
-func (s *Server) noteMembership(ctx context.Context, of Standing, isMember bool) error { //nolint:revive // the value, not a switch
+func (s *Server) noteMembership(ctx context.Context, of oauthstore.Standing, isMember bool) error { //nolint:revive // the value, not a switch
 	if of.GrantID == "" || of.GrantLeft != isMember {
 		return nil
 	}
-	err := s.setMembership(ctx, Membership{BusinessID: of.BusinessID, UserID: of.UserID, HasLeft: !isMember})
+	err := s.setMembership(ctx, oauthstore.Membership{BusinessID: of.BusinessID, UserID: of.UserID, HasLeft: !isMember})
 	if err != nil {
 		return apierror.Failed("note the membership", err)
 	}
 	return nil
 }
 
-func (s *Server) setMembership(ctx context.Context, m Membership) error {
+func (s *Server) setMembership(ctx context.Context, m oauthstore.Membership) error {
 	m.Now = s.cfg.Clock.Now()
 	apps, err := s.cfg.Store.SetMembership(ctx, m)
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/credentials"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // userCodeTries is how many user codes are tried before a collision is an internal error.
@@ -57,7 +59,7 @@ func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) er
 		return err
 	}
 	if scopes.IsEmpty() {
-		scopes = app.defaultScopes()
+		scopes = defaultScopes(app)
 	}
 	deviceCode, userCode, err := s.createDevice(ctx, c, app, scopes)
 	if err != nil {
@@ -76,17 +78,17 @@ func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) er
 }
 
 // createDevice stores a new device code with a user code that is not in use.
-func (s *Server) createDevice(ctx context.Context, c call, app App, scopes identity.Scopes) (secret.Secret, string, error) {
+func (s *Server) createDevice(ctx context.Context, c call, app partner.App, scopes identity.Scopes) (secret.Secret, string, error) {
 	deviceCode := secret.New(secret.DeviceCode)
-	device := DeviceCode{
-		Standing: Standing{AppID: app.ID, ClientID: app.ClientID},
-		ID:       id.New(id.Device, c.now), Scopes: scopes, Status: DevicePending,
+	device := oauthstore.DeviceCode{
+		Standing: oauthstore.Standing{AppID: app.ID, ClientID: app.ClientID},
+		ID:       id.New(id.Device, c.now), Scopes: scopes, Status: oauthstore.DevicePending,
 		CreatedAt: c.now, ExpiresAt: c.now.Add(s.cfg.Lifetimes.DeviceCode),
 	}
 	var err error
 	for range userCodeTries {
 		device.UserCode = secret.NewUserCode()
-		if err = s.cfg.Store.CreateDevice(ctx, device, deviceCode.Digest()); !errors.Is(err, ErrTaken) {
+		if err = s.cfg.Store.CreateDevice(ctx, device, deviceCode.Digest()); !errors.Is(err, oauthstore.ErrTaken) {
 			break
 		}
 	}

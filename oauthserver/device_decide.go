@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 )
 
 // decideDevice records the decision about a device code. The form's token was issued for
@@ -23,7 +24,7 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) 
 	if err != nil {
 		return err
 	}
-	view := DoneView{Frame: s.frame(r, visitor{session: d.session}), AppName: device.app.asReviewed().Name}
+	view := DoneView{Frame: s.frame(r, visitor{session: d.session}), AppName: asReviewed(device.app).Name}
 	switch d.form.Get(decisionField) {
 	case decideAllow:
 		var b Business
@@ -59,7 +60,7 @@ func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (Bus
 		return Business{}, err
 	}
 	s.tellApproved(ctx, approved, d.session.UserID)
-	if approved.Outcome == ApprovalNotOpen {
+	if approved.Outcome == oauthstore.ApprovalNotOpen {
 		return Business{}, deviceFormProblem{device.UserCode, errUserCode}
 	}
 	return b, outcomeError(approved.Outcome)
@@ -67,7 +68,7 @@ func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (Bus
 
 func (s *Server) denyDevice(ctx context.Context, device waiting, d posted) error {
 	denied, err := s.cfg.Store.DecideDevice(ctx, d.denial(device.ID, d.entry(audit.DeviceDenied, device.app.ID, "")))
-	if err == nil && denied.Outcome == ApprovalNotOpen {
+	if err == nil && denied.Outcome == oauthstore.ApprovalNotOpen {
 		return deviceFormProblem{device.UserCode, errUserCode}
 	}
 	return err

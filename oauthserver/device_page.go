@@ -9,6 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -19,8 +21,8 @@ const (
 
 // waiting is a device code that can be decided, and its app.
 type waiting struct {
-	DeviceCode
-	app App
+	oauthstore.DeviceCode
+	app partner.App
 }
 
 func (w waiting) wish() wish { return wish{scopes: w.Scopes} }
@@ -60,7 +62,7 @@ func (s *Server) serveDevice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !ok {
 		return err
 	}
-	return about(App{}, visitor{session, deviceReturn(shownCode(typed))}, s.takeCode(w, r, posted{session: session, form: form, now: now}))
+	return about(partner.App{}, visitor{session, deviceReturn(shownCode(typed))}, s.takeCode(w, r, posted{session: session, form: form, now: now}))
 }
 
 // takeCode is serveDevice for a person who is signed in.
@@ -100,13 +102,13 @@ func (s *Server) openDevice(r *http.Request, typed string, now time.Time) (waiti
 	if err != nil {
 		return waiting{}, deviceFormProblem{shownCode(typed), errUserCode}
 	}
-	device, err := s.cfg.Store.Device(r.Context(), DeviceQuery{UserCode: userCode})
+	device, err := s.cfg.Store.Device(r.Context(), oauthstore.DeviceQuery{UserCode: userCode})
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		return waiting{}, deviceFormProblem{userCode, errUserCode}
 	case err != nil:
 		return waiting{}, err
-	case device.Status != DevicePending, !now.Before(device.ExpiresAt):
+	case device.Status != oauthstore.DevicePending, !now.Before(device.ExpiresAt):
 		return waiting{}, deviceFormProblem{userCode, errUserCode}
 	}
 	app, err := s.sameApp(r, device.AppID)

@@ -12,6 +12,9 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 const deviceMembers = "device_code expires_in interval user_code verification_uri verification_uri_complete"
@@ -109,7 +112,7 @@ func TestDeviceAuthorizeRefuses(t *testing.T) {
 			}
 		})
 	}
-	for _, status := range []oauthserver.AppStatus{oauthserver.AppSuspended, oauthserver.AppDeactivated} {
+	for _, status := range []partner.AppStatus{partner.AppSuspended, partner.AppDeactivated} {
 		k := newAPIHarness(t)
 		k.Must(k.OAuth.SetAppStatus(t.Context(), k.app(publicID).ID, status))
 		k.post(path, k.as(publicID)).refused(http.StatusUnauthorized, "invalid_client", "*")
@@ -171,10 +174,10 @@ func TestDeviceDenied(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	device, user := k.newDevice(confidentialID)
-	found, err := k.Store.Device(t.Context(), oauthserver.DeviceQuery{UserCode: user})
+	found, err := k.Store.Device(t.Context(), oauthstore.DeviceQuery{UserCode: user})
 	k.Must(err)
-	denied, err := k.Store.DecideDevice(t.Context(), oauthserver.Decision{RequestID: found.ID, Now: k.Clock.Now(), IsDenied: true})
-	if err != nil || denied.Outcome != oauthserver.ApprovalDone {
+	denied, err := k.Store.DecideDevice(t.Context(), oauthstore.Decision{RequestID: found.ID, Now: k.Clock.Now(), IsDenied: true})
+	if err != nil || denied.Outcome != oauthstore.ApprovalDone {
 		t.Fatalf("deny: %q, %v", denied.Outcome, err)
 	}
 	for range 2 {
@@ -278,10 +281,10 @@ func TestDeviceOfSuspendedApp(t *testing.T) {
 	k.approveDevice(user)
 	late.first.Store(false)
 	late.after = func() {
-		k.Must(fixture.SetAppStatus(t.Context(), k.Store, k.app(publicID).ID, oauthserver.AppSuspended))
+		k.Must(fixture.SetAppStatus(t.Context(), k.Store, k.app(publicID).ID, partner.AppSuspended))
 	}
 	k.poll(publicID, device).refused(http.StatusUnauthorized, "invalid_client", "*")
-	k.Must(fixture.SetAppStatus(t.Context(), k.Store, k.app(publicID).ID, oauthserver.AppActive))
+	k.Must(fixture.SetAppStatus(t.Context(), k.Store, k.app(publicID).ID, partner.AppActive))
 	k.poll(publicID, device).ok(tokenMembers)
 
 	device, user = k.newDevice(publicID)
@@ -293,16 +296,16 @@ func TestDeviceOfSuspendedApp(t *testing.T) {
 
 // takenStore says once that the user code is in use.
 type takenStore struct {
-	oauthserver.Store
+	oauthstore.Store
 	left  int
 	codes []string
 }
 
-func (s *takenStore) CreateDevice(ctx context.Context, d oauthserver.DeviceCode, digest oauthserver.Digest) error {
+func (s *takenStore) CreateDevice(ctx context.Context, d oauthstore.DeviceCode, digest storage.Digest) error {
 	s.codes = append(s.codes, d.UserCode)
 	if s.left > 0 {
 		s.left--
-		return oauthserver.ErrTaken
+		return oauthstore.ErrTaken
 	}
 	return s.Store.CreateDevice(ctx, d, digest)
 }

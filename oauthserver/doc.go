@@ -1,7 +1,7 @@
 // Package oauthserver is an OAuth 2.0 authorization server for partner apps. An app acts in
 // one business at a time, and the user who consents chooses the business.
 //
-// A host gives the server a [Store], tells it through [Host] who is signed in and which
+// A host gives the server a [oauthstore.Store], tells it through [Host] who is signed in and which
 // businesses a user belongs to, and mounts two handlers: [Server.APIHandler] on the host that
 // apps call, and [Server.AppHandler] on the host that people visit. [Server.Run] does the
 // periodic work. Access ends by library calls: [Server.Uninstall], [Server.RevokeAccess],
@@ -24,7 +24,7 @@
 //
 // An installation, a grant, a family or a token is valid while it has not ended and everything
 // above it is valid. Ending one of them marks its own row. Every redemption, refresh, poll,
-// verification and introspection reads the rows above ([Standing]), so revocation takes effect
+// verification and introspection reads the rows above ([oauthstore.Standing]), so revocation takes effect
 // on the next request. Nothing that has ended becomes valid again: connecting an app again
 // creates new rows.
 //

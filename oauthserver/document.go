@@ -13,20 +13,22 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // documents finds the apps of client metadata documents. The apps are kept in the store,
 // for all nodes; failures are not kept.
 type documents struct {
 	*document.Fetcher
-	store  Store
+	store  oauthstore.Store
 	logger *slog.Logger
 	policy DocumentPolicy  // may be nil
 	pinned map[string]*pin // by client_id
 	useKey bool            // clients may authenticate with private_key_jwt
 
-	clients flights[Client]         // by client_id
-	keys    flights[assertion.Keys] // by the id of the app
+	clients flights[oauthstore.Client] // by client_id
+	keys    flights[assertion.Keys]    // by the id of the app
 }
 
 // A lookup is one caller's request for a document.
@@ -95,11 +97,11 @@ func (d *documents) trust(ctx context.Context, clientID string) (DocumentTrust, 
 
 // isCurrent reports whether a client can be used without reading its document again. The
 // document of a suspended or deactivated client is not read: the client is rejected anyway.
-func (d *documents) isCurrent(c Client, now time.Time) bool {
-	if c.Origin != OriginDocument || !c.IsUsable() {
+func (d *documents) isCurrent(c oauthstore.Client, now time.Time) bool {
+	if c.Origin != partner.OriginDocument || !c.IsUsable() {
 		return true
 	}
-	if c.Type == Confidential && !d.useKey { // the option was turned off
+	if c.Type == partner.Confidential && !d.useKey { // the option was turned off
 		return false
 	}
 	pinned := d.pinned[c.ClientID]
@@ -108,21 +110,21 @@ func (d *documents) isCurrent(c Client, now time.Time) bool {
 
 // client returns the client of a document that is fetched now, for this caller or for an
 // earlier one. Its error is document.ErrUnavailable or an internal error.
-func (d *documents) client(ctx context.Context, l lookup) (Client, error) {
-	return d.clients.join(ctx, l.clientID, func(ctx context.Context) (Client, error) { return d.refresh(ctx, l) })
+func (d *documents) client(ctx context.Context, l lookup) (oauthstore.Client, error) {
+	return d.clients.join(ctx, l.clientID, func(ctx context.Context) (oauthstore.Client, error) { return d.refresh(ctx, l) })
 }
 
 // refresh fetches the document and saves the app that it describes. It reads the store
 // first: another flight, here or on another node, may have saved the app since the caller
 // read it.
-func (d *documents) refresh(ctx context.Context, l lookup) (Client, error) {
+func (d *documents) refresh(ctx context.Context, l lookup) (oauthstore.Client, error) {
 	client, err := d.store.Client(ctx, l.clientID)
 	known := err == nil
 	switch {
 	case known && d.isCurrent(client, l.now):
 		return client, nil
-	case !known && !errors.Is(err, ErrNotFound):
-		return Client{}, internalError("find client", err)
+	case !known && !errors.Is(err, partner.ErrNotFound):
+		return oauthstore.Client{}, internalError("find client", err)
 	}
 	reason := document.NewClient
 	if known {
@@ -130,7 +132,7 @@ func (d *documents) refresh(ctx context.Context, l lookup) (Client, error) {
 	}
 	metadata, fresh, err := d.read(ctx, l, document.Caller{URL: l.clientID, IP: l.ip, Now: l.now, Reason: reason})
 	if err != nil {
-		return Client{}, err
+		return oauthstore.Client{}, err
 	}
 	app := documentApp(l.clientID, metadata)
 	app.ID, app.CreatedAt, app.Version = id.New(id.App, l.now), l.now, 1
@@ -138,12 +140,12 @@ func (d *documents) refresh(ctx context.Context, l lookup) (Client, error) {
 	saved, err := d.store.SaveDocumentApp(ctx, app)
 	switch {
 	case err != nil:
-		return Client{}, internalError("save document", err)
-	case saved.Origin == OriginDocument:
+		return oauthstore.Client{}, internalError("save document", err)
+	case saved.Origin == partner.OriginDocument:
 		if pinned := d.pinned[l.clientID]; pinned != nil {
 			pinned.saved.Store(true)
 		}
-		return saved.client(), nil
+		return clientOf(saved), nil
 	}
 	// The client_id was registered meanwhile. Registered clients take precedence.
 	client, err = d.store.Client(ctx, l.clientID)
@@ -174,13 +176,13 @@ func (d *documents) read(ctx context.Context, l lookup, caller document.Caller) 
 }
 
 // documentApp returns the app that a document describes, without id and times.
-func documentApp(clientID string, c clientmetadata.Client) App {
-	app := App{
-		ClientID: clientID, Type: Public, Status: AppActive, Origin: OriginDocument, Name: c.Name,
+func documentApp(clientID string, c clientmetadata.Client) partner.App {
+	app := partner.App{
+		ClientID: clientID, Type: partner.Public, Status: partner.AppActive, Origin: partner.OriginDocument, Name: c.Name,
 		RedirectURIs: distinct(c.RedirectURIs), Scopes: c.Scopes, Metadata: encodeMetadata(documentMetadata{c.Keys, c.Notes}),
 	}
 	if c.AuthMethod == authKey {
-		app.Type = Confidential
+		app.Type = partner.Confidential
 	}
 	return app
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -229,12 +231,12 @@ func TestDocumentFlightThatJustLanded_CIMD02(t *testing.T) {
 
 // lateStore runs a function after the first lookup, before the lookup returns its result.
 type lateStore struct {
-	oauthserver.Store
+	oauthstore.Store
 	first atomic.Bool
 	after func()
 }
 
-func (s *lateStore) Client(ctx context.Context, clientID string) (oauthserver.Client, error) {
+func (s *lateStore) Client(ctx context.Context, clientID string) (oauthstore.Client, error) {
 	client, err := s.Store.Client(ctx, clientID)
 	if s.first.CompareAndSwap(false, true) {
 		s.after()
@@ -298,7 +300,7 @@ func TestDocumentAddresses_CIMD02(t *testing.T) {
 		if netip.MustParseAddr(address).Is6() {
 			host = "[" + address + "]"
 		}
-		if _, err := r.consent(t, "https://"+host+"/client.json"); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := r.consent(t, "https://"+host+"/client.json"); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("%s: %v", host, err)
 		}
 	}
@@ -309,7 +311,7 @@ func TestDocumentOnLoopback_CIMD03(t *testing.T) {
 	t.Parallel()
 	site := newDocSite(t)
 	r := newDocumentHarness(t, nil)
-	if _, err := r.consent(t, site.URL); !errors.Is(err, oauthserver.ErrNotFound) {
+	if _, err := r.consent(t, site.URL); !errors.Is(err, partner.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 	if n := site.hits.Load(); n != 0 {

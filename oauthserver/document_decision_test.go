@@ -8,7 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const toolCallback = "https://tool.example/callback"
@@ -23,7 +23,7 @@ func (b *pageBrowser) askAsTool(site *docSite) shownPage {
 }
 
 // newTool is an app with a metadata document, reviewed, and the site of the document.
-func newTool(t testing.TB) (*pageEnv, *docSite, oauthserver.App) {
+func newTool(t testing.TB) (*pageEnv, *docSite, partner.App) {
 	t.Helper()
 	e, site := newPageEnv(t, onLoopback), newDocSite(t)
 	e.browser(t).signIn("usr_owner", "biz_bakery").askAsTool(site)

@@ -16,6 +16,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -58,10 +60,10 @@ func (r *documentHarness) node(t testing.TB, change func(*oauthserver.Config)) *
 }
 
 // app creates a confidential app.
-func (r *documentHarness) app(t testing.TB, change func(*oauthserver.App)) oauthserver.App {
+func (r *documentHarness) app(t testing.TB, change func(*partner.App)) partner.App {
 	t.Helper()
 	app := fixture.App(r.clock.Now(), identity.MustScopes("invoices:read"))
-	app.Type, app.Name, app.RedirectURIs = oauthserver.Confidential, "Ledger", []string{"https://ledger.example/callback"}
+	app.Type, app.Name, app.RedirectURIs = partner.Confidential, "Ledger", []string{"https://ledger.example/callback"}
 	if change != nil {
 		change(&app)
 	}
@@ -72,7 +74,7 @@ func (r *documentHarness) app(t testing.TB, change func(*oauthserver.App)) oauth
 }
 
 // install has the user approve the app for the business.
-func (r *documentHarness) install(t testing.TB, app oauthserver.App, businessID, userID string) oauthserver.Installation {
+func (r *documentHarness) install(t testing.TB, app partner.App, businessID, userID string) partner.Installation {
 	t.Helper()
 	approved, _, err := fixture.Approve(t.Context(), r.env, fixture.Consent{App: app, BusinessID: businessID, UserID: userID, Scopes: app.Scopes, Now: r.clock.Now()})
 	if err != nil {
@@ -100,8 +102,8 @@ func documentGet(t testing.TB, url string) *http.Response {
 func sha256Of(text string) [32]byte { return sha256.Sum256([]byte(text)) }
 
 // documentTokens is an access token about to be made.
-func documentTokens(now time.Time) oauthserver.NewTokens {
-	return oauthserver.NewTokens{
+func documentTokens(now time.Time) oauthstore.NewTokens {
+	return oauthstore.NewTokens{
 		Now: now, AccessID: id.New(id.Token, now), AccessDigest: secret.New("x_").Digest(), AccessExpires: now.Add(time.Hour),
 	}
 }

@@ -21,21 +21,23 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // consent and tokens are the two sorts of lookup, by the usual caller.
-func (r *documentHarness) consent(t testing.TB, clientID string) (oauthserver.Client, error) {
+func (r *documentHarness) consent(t testing.TB, clientID string) (oauthstore.Client, error) {
 	t.Helper()
 	return r.LookupForConsent(t.Context(), clientID, documentCaller)
 }
 
-func (r *documentHarness) tokens(t testing.TB, clientID string) (oauthserver.Client, error) {
+func (r *documentHarness) tokens(t testing.TB, clientID string) (oauthstore.Client, error) {
 	t.Helper()
 	return r.LookupForTokens(t.Context(), clientID, documentCaller)
 }
 
 // saved is all that the store has of a client's app.
-func (r *documentHarness) saved(t testing.TB, client oauthserver.Client) oauthserver.App {
+func (r *documentHarness) saved(t testing.TB, client oauthstore.Client) partner.App {
 	t.Helper()
 	app, err := r.env.App(t.Context(), client.ID)
 	mustDo(t, err)
@@ -48,7 +50,7 @@ func (r *documentHarness) saved(t testing.TB, client oauthserver.Client) oauthse
 func wantDocument(t testing.TB, what string, err error) {
 	t.Helper()
 	var response *apierror.Error
-	if !errors.Is(err, oauthserver.ErrLookupDocument) || errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, oauthserver.ErrInternal) || errors.As(err, &response) {
+	if !errors.Is(err, oauthserver.ErrLookupDocument) || errors.Is(err, partner.ErrNotFound) || errors.Is(err, oauthserver.ErrInternal) || errors.As(err, &response) {
 		t.Errorf("%s: %v, want errDocument", what, err)
 	}
 }
@@ -61,8 +63,8 @@ func TestDocumentLookup_CIMD01(t *testing.T) {
 	site.serve(goodDocument(site.URL), map[string]string{"Cache-Control": "max-age=600"})
 	got, err := r.consent(t, site.URL)
 	mustDo(t, err)
-	app := oauthserver.App{
-		ID: got.ID, ClientID: site.URL, Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginDocument, Name: "Tool",
+	app := partner.App{
+		ID: got.ID, ClientID: site.URL, Type: partner.Public, Status: partner.AppActive, Origin: partner.OriginDocument, Name: "Tool",
 		RedirectURIs: []string{"https://tool.example/callback", "http://127.0.0.1/callback"}, Scopes: identity.DefaultScopes().Requestable(),
 		Metadata: "{}", DocumentFetchedAt: harness.Start, DocumentFreshUntil: harness.Start.Add(10 * time.Minute), CreatedAt: harness.Start,
 		Version: 1,
@@ -71,7 +73,7 @@ func TestDocumentLookup_CIMD01(t *testing.T) {
 	if diff := cmp.Diff(app, r.saved(t, got), compare); diff != "" || !strings.HasPrefix(got.ID, "app_") {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	want := oauthserver.Client{
+	want := oauthstore.Client{
 		ID: app.ID, ClientID: site.URL, Type: app.Type, Status: app.Status, Origin: app.Origin,
 		DocumentFetchedAt: app.DocumentFetchedAt, DocumentFreshUntil: app.DocumentFreshUntil,
 	}
@@ -79,11 +81,11 @@ func TestDocumentLookup_CIMD01(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for name, node := range map[string]*oauthserver.Server{"this node": r.Server, "another node": r.node(t, nil)} {
-		for _, lookup := range []func(context.Context, string) (oauthserver.Client, error){
-			func(ctx context.Context, id string) (oauthserver.Client, error) {
+		for _, lookup := range []func(context.Context, string) (oauthstore.Client, error){
+			func(ctx context.Context, id string) (oauthstore.Client, error) {
 				return node.LookupForConsent(ctx, id, documentCaller)
 			},
-			func(ctx context.Context, id string) (oauthserver.Client, error) {
+			func(ctx context.Context, id string) (oauthstore.Client, error) {
 				return node.LookupForTokens(ctx, id, documentCaller)
 			},
 		} {
@@ -106,12 +108,12 @@ func TestDocumentLookup_CIMD01(t *testing.T) {
 func TestRegisteredClientsComeFirst_CIMD02(t *testing.T) {
 	t.Parallel()
 	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
-	app := r.app(t, func(a *oauthserver.App) { a.ClientID = site.URL })
-	if got, err := r.consent(t, site.URL); err != nil || got.ID != app.ID || got.Type != oauthserver.Confidential {
+	app := r.app(t, func(a *partner.App) { a.ClientID = site.URL })
+	if got, err := r.consent(t, site.URL); err != nil || got.ID != app.ID || got.Type != partner.Confidential {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, clientID := range []string{"cli_nobody", "", "https://tool.example", "http://tool.example/x", "https://10.0.0.1/x"} {
-		if _, err := r.tokens(t, clientID); !errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, oauthserver.ErrLookupDocument) {
+		if _, err := r.tokens(t, clientID); !errors.Is(err, partner.ErrNotFound) || errors.Is(err, oauthserver.ErrLookupDocument) {
 			t.Errorf("%q: %v", clientID, err)
 		}
 	}
@@ -184,21 +186,21 @@ func TestDocumentChanges_CIMD03(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	mustDo(t, r.SetAppStatus(t.Context(), got.ID, oauthserver.AppSuspended))
+	mustDo(t, r.SetAppStatus(t.Context(), got.ID, partner.AppSuspended))
 	r.clock.Advance(time.Hour)
 	hits := site.hits.Load()
-	for name, lookup := range map[string]func(testing.TB, string) (oauthserver.Client, error){"consent": r.consent, "tokens": r.tokens} {
-		if got, err := lookup(t, site.URL); err != nil || got.Status != oauthserver.AppSuspended {
+	for name, lookup := range map[string]func(testing.TB, string) (oauthstore.Client, error){"consent": r.consent, "tokens": r.tokens} {
+		if got, err := lookup(t, site.URL); err != nil || got.Status != partner.AppSuspended {
 			t.Errorf("%s, suspended: %s, %v", name, got.Status, err)
 		}
 	}
 	if site.hits.Load() != hits {
 		t.Error("the document of a suspended app was fetched")
 	}
-	mustDo(t, r.SetAppStatus(t.Context(), got.ID, oauthserver.AppActive))
+	mustDo(t, r.SetAppStatus(t.Context(), got.ID, partner.AppActive))
 	// Suspended while the document is on its way: it stays so.
 	site.handle(func(w http.ResponseWriter, _ *http.Request) {
-		if err := r.SetAppStatus(context.Background(), got.ID, oauthserver.AppSuspended); err != nil {
+		if err := r.SetAppStatus(context.Background(), got.ID, partner.AppSuspended); err != nil {
 			t.Error(err)
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -206,7 +208,7 @@ func TestDocumentChanges_CIMD03(t *testing.T) {
 	})
 	client, err = r.consent(t, site.URL)
 	mustDo(t, err)
-	if got := r.saved(t, client); got.Name != "Tool 3" || got.Status != oauthserver.AppSuspended || client.Status != got.Status {
+	if got := r.saved(t, client); got.Name != "Tool 3" || got.Status != partner.AppSuspended || client.Status != got.Status {
 		t.Errorf("%s is %s and %s", got.Name, client.Status, got.Status)
 	}
 }
@@ -217,8 +219,8 @@ func TestRegisteredMeanwhile_CIMD02(t *testing.T) {
 	t.Parallel()
 	r, site := newDocumentHarness(t, onLoopback), newDocSite(t)
 	site.handle(func(w http.ResponseWriter, _ *http.Request) {
-		app := r.app(t, func(a *oauthserver.App) { a.ClientID = site.URL })
-		if err := fixture.AddSecret(context.Background(), r.env, oauthserver.ClientSecret{
+		app := r.app(t, func(a *partner.App) { a.ClientID = site.URL })
+		if err := fixture.AddSecret(context.Background(), r.env, partner.ClientSecret{
 			ID: "sec_1", AppID: app.ID, Digest: secret.DigestOf("secret"), CreatedAt: harness.Start,
 		}); err != nil {
 			t.Error(err)
@@ -228,7 +230,7 @@ func TestRegisteredMeanwhile_CIMD02(t *testing.T) {
 	})
 	got, err := r.consent(t, site.URL)
 	mustDo(t, err)
-	if got.Type != oauthserver.Confidential || r.saved(t, got).Name != "Ledger" || len(got.Secrets) != 1 {
+	if got.Type != partner.Confidential || r.saved(t, got).Name != "Ledger" || len(got.Secrets) != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -244,7 +246,7 @@ func TestDocumentOverHTTP_CIMD03(t *testing.T) {
 	if _, err := newDocumentHarness(t, onLoopback).consent(t, web.URL+"/c"); err != nil {
 		t.Error(err)
 	}
-	if _, err := newDocumentHarness(t, nil).consent(t, web.URL+"/c"); !errors.Is(err, oauthserver.ErrNotFound) {
+	if _, err := newDocumentHarness(t, nil).consent(t, web.URL+"/c"); !errors.Is(err, partner.ErrNotFound) {
 		t.Errorf("in production: %v", err)
 	}
 }
@@ -271,7 +273,7 @@ func TestDocumentLookupFaults(t *testing.T) {
 					}
 					return
 				}
-				if !errors.Is(err, oauthserver.ErrInternal) || errors.Is(err, oauthserver.ErrNotFound) || errors.Is(err, oauthserver.ErrLookupDocument) {
+				if !errors.Is(err, oauthserver.ErrInternal) || errors.Is(err, partner.ErrNotFound) || errors.Is(err, oauthserver.ErrLookupDocument) {
 					t.Errorf("statement %d: %v", n, err)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // CIMD-02: what the headers say, within 30 s and 24 h: the second before and the
@@ -170,7 +171,7 @@ func TestDocumentResponses_CIMD02(t *testing.T) {
 			if n := site.hits.Load(); n != 1 {
 				t.Errorf("%d requests", n)
 			}
-			if _, err := fixture.AppByClientID(t.Context(), r.env, site.URL); !errors.Is(err, oauthserver.ErrNotFound) {
+			if _, err := fixture.AppByClientID(t.Context(), r.env, site.URL); !errors.Is(err, partner.ErrNotFound) {
 				t.Errorf("something was saved: %v", err)
 			}
 			_, err = r.tokens(t, site.URL)

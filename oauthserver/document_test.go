@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const toolURL = "https://tool.example/client.json"
@@ -154,8 +155,8 @@ func TestDocumentApp_CIMD01(t *testing.T) {
 	mustDo(t, err)
 	got, err := oauthserver.ParseDocument(toolURL, body, identity.DefaultScopes())
 	mustDo(t, err)
-	want := oauthserver.App{
-		ClientID: toolURL, Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginDocument, Name: "Tool",
+	want := partner.App{
+		ClientID: toolURL, Type: partner.Public, Status: partner.AppActive, Origin: partner.OriginDocument, Name: "Tool",
 		RedirectURIs: []string{"https://tool.example/b", "https://tool.example/a"},
 		Scopes:       identity.MustScopes("payments:read", "invoices:read"), Metadata: `{"logo_uri":"https://tool.example/logo.png"}`,
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // DocumentReview determines the businesses to which the app of a client metadata document
@@ -146,9 +147,9 @@ type vouched struct {
 }
 
 // vouch asks the host's policies about an app that this user wants to connect.
-func (s *Server) vouch(ctx context.Context, app App, w wish, userID string) (vouched, error) {
+func (s *Server) vouch(ctx context.Context, app partner.App, w wish, userID string) (vouched, error) {
 	var v vouched
-	if app.Origin == OriginDocument {
+	if app.Origin == partner.OriginDocument {
 		trust, err := s.documents.trust(ctx, app.ClientID)
 		switch {
 		case err != nil:

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // CIMD-04: what an entry trusts, to the letter.
@@ -263,7 +264,7 @@ func TestPrivateUseSchemes(t *testing.T) {
 		e, site := newPageEnv(t, onLoopback, schemes, trusting(oauthserver.DocumentTrust{Review: oauthserver.DocumentReviewed}, nil)), newDocSite(t)
 		site.serve(withMembers(goodDocument(site.URL), map[string]any{"redirect_uris": []string{callback, "ftp://x/y"}}), nil)
 		b := e.browser(t).signIn("usr_owner", "biz_bakery")
-		p := b.ask(oauthserver.App{ClientID: site.URL, RedirectURIs: []string{callback}}).wantOK()
+		p := b.ask(partner.App{ClientID: site.URL, RedirectURIs: []string{callback}}).wantOK()
 		if policy := p.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' cursor:;") {
 			t.Errorf("%s", policy)
 		}
@@ -290,7 +291,7 @@ func TestLoopbackWarning(t *testing.T) {
 			t.Parallel()
 			e, site := newPageEnv(t, onLoopback, trusting(oauthserver.DocumentTrust{Review: oauthserver.DocumentReviewed}, nil)), newDocSite(t)
 			site.serve(withMembers(goodDocument(site.URL), map[string]any{"redirect_uris": test.uris}), nil)
-			p := e.browser(t).signIn("usr_owner", "biz_bakery").ask(oauthserver.App{ClientID: site.URL, RedirectURIs: test.uris}).wantOK()
+			p := e.browser(t).signIn("usr_owner", "biz_bakery").ask(partner.App{ClientID: site.URL, RedirectURIs: test.uris}).wantOK()
 			if strings.Contains(p.main(), warning) != test.want {
 				t.Errorf("%s", p.main())
 			}
@@ -299,7 +300,7 @@ func TestLoopbackWarning(t *testing.T) {
 	t.Run("CIMD-04 a registered app", func(t *testing.T) {
 		t.Parallel()
 		e := newPageEnv(t)
-		app := e.app(t, func(a *oauthserver.App) { a.RedirectURIs = []string{"http://127.0.0.1/callback"} })
+		app := e.app(t, func(a *partner.App) { a.RedirectURIs = []string{"http://127.0.0.1/callback"} })
 		p := e.browser(t).signIn("usr_owner", "biz_bakery").ask(app).wantOK()
 		if strings.Contains(p.main(), warning) {
 			t.Error("warned")

@@ -6,34 +6,15 @@ import (
 	"fmt"
 
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
-
-// ErasedUser replaces the id of an erased user in the records that stay.
-const ErasedUser = "erased"
 
 // eraseBatch is how many records a part of an erasure reads at most.
 const eraseBatch = 2000
 
-// Erasure is the result of erasing a user. It is zero if no record had the user's id.
-type Erasure struct {
-	Consents     int // consents that were ended
-	Families     int // token families that were ended
-	AuditEntries int // entries of the audit log that now name ErasedUser
-	// Records is the number of records in which the id was replaced, or which were deleted.
-	// Consents, families and audit entries are included, the user's status is not.
-	Records int
-}
-
-// Add adds what another part of the erasure did.
-func (e *Erasure) Add(part Erasure) {
-	e.Consents += part.Consents
-	e.Families += part.Families
-	e.AuditEntries += part.AuditEntries
-	e.Records += part.Records
-}
-
 // EraseUser ends the consents and the tokens of a user and removes the user's id from
-// everything that is kept. Records that stay, such as audit entries, name [ErasedUser]
+// everything that is kept. Records that stay, such as audit entries, name [partner.ErasedUser]
 // instead; the records of different erased users cannot be distinguished. Installations
 // stay, since they belong to the business.
 //
@@ -44,12 +25,12 @@ func (e *Erasure) Add(part Erasure) {
 //
 // The host ends the user's sessions first and no longer reports the user as a member of a
 // business. Otherwise the user can consent again, and new records have the id.
-func (s *Server) EraseUser(ctx context.Context, userID string) (Erasure, error) {
-	var total Erasure
-	if userID == "" || userID == ErasedUser || !text.IsStorable(userID) {
+func (s *Server) EraseUser(ctx context.Context, userID string) (partner.Erasure, error) {
+	var total partner.Erasure
+	if userID == "" || userID == partner.ErasedUser || !text.IsStorable(userID) {
 		return total, errors.New("erase user: invalid user id")
 	}
-	for part := (EraseUser{UserID: userID, Now: s.cfg.Clock.Now(), Limit: eraseBatch}); ; {
+	for part := (oauthstore.EraseUser{UserID: userID, Now: s.cfg.Clock.Now(), Limit: eraseBatch}); ; {
 		done, err := s.cfg.Store.EraseUser(ctx, part)
 		if err != nil {
 			return total, fmt.Errorf("erase user: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
@@ -58,7 +59,7 @@ func Example() {
 	_ = app
 
 	created, err := server.CreateApp(ctx, oauthserver.NewApp{
-		Name: "Sync", Type: oauthserver.Confidential, OrganizationID: "partner",
+		Name: "Sync", Type: partner.Confidential, OrganizationID: "partner",
 		RedirectURIs: []string{"https://partner.example/callback"}, Scopes: identity.MustScopes("invoices:read"),
 	})
 	if err != nil {

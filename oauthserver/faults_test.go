@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // scenario is a request that succeeds, and what it costs.
@@ -274,7 +275,7 @@ func TestHostFault(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			path, change, form := s.prepare(k)
-			for _, fault := range []error{errors.New("down"), apierror.NotFound("user"), oauthserver.ErrNotFound, identity.ErrInvalidToken} {
+			for _, fault := range []error{errors.New("down"), apierror.NotFound("user"), partner.ErrNotFound, identity.ErrInvalidToken} {
 				k.Host.SetError(fault)
 				k.post(path, change, form...).refused(http.StatusInternalServerError, "server_error", "*")
 			}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 )
 
 // ERR-04, OERR-04: a client that disconnects during any statement is not a server error: the
@@ -53,14 +54,14 @@ func TestGoneClient_ERR04(t *testing.T) {
 
 // slowStore holds a client's lookup until the request's context ends.
 type slowStore struct {
-	oauthserver.Store
+	oauthstore.Store
 	asked chan struct{}
 }
 
-func (s slowStore) Client(ctx context.Context, _ string) (oauthserver.Client, error) {
+func (s slowStore) Client(ctx context.Context, _ string) (oauthstore.Client, error) {
 	close(s.asked)
 	<-ctx.Done()
-	return oauthserver.Client{}, fmt.Errorf("find client: %w", ctx.Err())
+	return oauthstore.Client{}, fmt.Errorf("find client: %w", ctx.Err())
 }
 
 // ERR-04: a client that has closed its side of the connection, and still reads, gets no 5xx.

@@ -7,6 +7,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/pkce"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // grantCode redeems an authorization code. The order of its checks is fixed: found and
@@ -23,14 +25,15 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 	if err != nil {
 		return tokenResponse{}, err
 	}
-	code, err := findOwn(client, secret.AuthorizationCode, presented, func(code secret.Secret) (Code, error) {
-		return s.cfg.Store.Code(ctx, code.Digest())
+	code, err := findOwn(client, secret.AuthorizationCode, presented, func(code secret.Secret) (oauthstore.Code, oauthstore.Standing, error) {
+		found, err := s.cfg.Store.Code(ctx, code.Digest())
+		return found, found.Standing, err
 	})
 	if err != nil {
 		return tokenResponse{}, err
 	}
-	binding := code.checkBinding(redirectURI, c.form.Get("code_verifier"))
-	if binding == nil && code.CodeChallenge == "" && client.Type == Public {
+	binding := checkBinding(code, redirectURI, c.form.Get("code_verifier"))
+	if binding == nil && code.CodeChallenge == "" && client.Type == partner.Public {
 		// The client was CONFIDENTIAL when it asked: its metadata document has changed.
 		binding = apierror.GrantError(apierror.GrantPKCEFailed)
 	}
@@ -57,11 +60,11 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 // spendCode uses up a code whose redemption failed with invalid_grant and returns the error.
 // A malformed request does not use up the code. For a code that was used meanwhile the error
 // is that of a used code.
-func (s *Server) spendCode(ctx context.Context, c call, code Code, binding *apierror.OAuthError) error {
+func (s *Server) spendCode(ctx context.Context, c call, code oauthstore.Code, binding *apierror.OAuthError) error {
 	if binding.Code() != apierror.InvalidGrant {
 		return binding
 	}
-	spent, err := s.cfg.Store.Revoke(ctx, Revocation{CodeID: code.ID, Now: c.now})
+	spent, err := s.cfg.Store.Revoke(ctx, oauthstore.Revocation{CodeID: code.ID, Now: c.now})
 	switch {
 	case err != nil:
 		return apierror.Failed("spend code", err)
@@ -75,9 +78,9 @@ func (s *Server) spendCode(ctx context.Context, c call, code Code, binding *apie
 // code may have been stolen, so the tokens that it gave are revoked (RFC 6749 section
 // 4.1.2). Otherwise nothing is revoked, because an attacker could revoke other clients'
 // tokens.
-func (s *Server) replayCode(ctx context.Context, c call, code Code, binding *apierror.OAuthError) error {
+func (s *Server) replayCode(ctx context.Context, c call, code oauthstore.Code, binding *apierror.OAuthError) error {
 	if binding == nil && code.FamilyID != "" {
-		if _, err := s.cfg.Store.Revoke(ctx, Revocation{FamilyID: code.FamilyID, Now: c.now}); err != nil {
+		if _, err := s.cfg.Store.Revoke(ctx, oauthstore.Revocation{FamilyID: code.FamilyID, Now: c.now}); err != nil {
 			return apierror.Failed("replay code", err)
 		}
 	}
@@ -87,7 +90,7 @@ func (s *Server) replayCode(ctx context.Context, c call, code Code, binding *api
 // checkBinding checks a redemption against the authorization request of the code. A verifier
 // for a code without a challenge is rejected: the challenge may have been removed from the
 // request on its way (RFC 9700 section 2.1.1).
-func (c Code) checkBinding(redirectURI, verifier string) *apierror.OAuthError {
+func checkBinding(c oauthstore.Code, redirectURI, verifier string) *apierror.OAuthError {
 	switch {
 	case redirectURI != c.RedirectURI:
 		return apierror.GrantError(apierror.GrantRedirectMismatch)

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const tokenMembers = "access_token expires_in refresh_token scope token_type"
@@ -108,7 +109,7 @@ func TestCodeReplay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
-			k.addApp("cli_other", oauthserver.Confidential)
+			k.addApp("cli_other", partner.Confidential)
 			code := k.code(confidentialID, apiChallenge)
 			got := k.redeem(confidentialID, code).ok(tokenMembers)
 			k.token(k.as(test.client), append(test.parameters, "code", code)...).dead(test.description)
@@ -167,7 +168,7 @@ func TestCodeBinding(t *testing.T) {
 func TestCodeUntouched(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
-	k.addApp("cli_other", oauthserver.Confidential)
+	k.addApp("cli_other", partner.Confidential)
 	for name, test := range map[string]struct {
 		as         apiRequest
 		parameters []string // beside the code
@@ -296,7 +297,7 @@ func TestCodeOfAnotherRedirect(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	const other = "https://app.example.com/other"
-	_, err := k.Store.UpdateApp(t.Context(), k.app(confidentialID).ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := k.Store.UpdateApp(t.Context(), k.app(confidentialID).ID, func(a partner.App) (partner.App, error) {
 		a.RedirectURIs = []string{other, apiRedirect}
 		return a, nil
 	})

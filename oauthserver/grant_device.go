@@ -7,6 +7,8 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // grantDevice handles the poll of a device (RFC 8628 section 3.5). A poll of a pending code
@@ -21,7 +23,7 @@ func (s *Server) grantDevice(ctx context.Context, c call, client authenticatedCl
 	if err != nil {
 		return tokenResponse{}, err
 	}
-	if device.Status == DevicePending && c.now.Before(device.ExpiresAt) {
+	if device.Status == oauthstore.DevicePending && c.now.Before(device.ExpiresAt) {
 		inTime, err := s.cfg.Store.PollDevice(ctx, device.ID, c.now, s.cfg.Lifetimes.DeviceInterval)
 		switch {
 		case err != nil:
@@ -38,35 +40,36 @@ func (s *Server) grantDevice(ctx context.Context, c call, client authenticatedCl
 }
 
 // ownDevice returns a device code of this client.
-func (s *Server) ownDevice(ctx context.Context, client authenticatedClient, presented string) (DeviceCode, error) {
-	return findOwn(client, secret.DeviceCode, presented, func(code secret.Secret) (DeviceCode, error) {
-		return s.cfg.Store.Device(ctx, DeviceQuery{Digest: code.Digest()})
+func (s *Server) ownDevice(ctx context.Context, client authenticatedClient, presented string) (oauthstore.DeviceCode, error) {
+	return findOwn(client, secret.DeviceCode, presented, func(code secret.Secret) (oauthstore.DeviceCode, oauthstore.Standing, error) {
+		device, err := s.cfg.Store.Device(ctx, oauthstore.DeviceQuery{Digest: code.Digest()})
+		return device, device.Standing, err
 	})
 }
 
 // checkCollectable returns why a code gives no tokens now. A denied or collected code keeps
 // its error after it has expired. Whether the user may use the app is checked by the store's
 // operation, which denies the code if not.
-func (d DeviceCode) checkCollectable(now time.Time) error {
+func checkCollectable(d oauthstore.DeviceCode, now time.Time) error {
 	switch {
-	case d.Status == DeviceDenied:
+	case d.Status == oauthstore.DeviceDenied:
 		return apierror.NewOAuth(apierror.AccessDenied, "")
-	case d.Status == DeviceCollected, d.Status == DeviceApproved && !d.isConnected():
+	case d.Status == oauthstore.DeviceCollected, d.Status == oauthstore.DeviceApproved && !isConnected(d.Standing):
 		return apierror.GrantError(apierror.GrantUnexplained)
 	case !now.Before(d.ExpiresAt):
 		return apierror.NewOAuth(apierror.ExpiredToken, "")
-	case d.Status == DevicePending:
+	case d.Status == oauthstore.DevicePending:
 		return apierror.NewOAuth(apierror.SlowDown, "")
 	}
 	return nil
 }
 
 // collectDevice issues the tokens of an approved code to exactly one poll.
-func (s *Server) collectDevice(ctx context.Context, c call, client authenticatedClient, device DeviceCode) (tokenResponse, error) {
-	if device.Status == DeviceApproved && device.AppStatus != AppActive {
+func (s *Server) collectDevice(ctx context.Context, c call, client authenticatedClient, device oauthstore.DeviceCode) (tokenResponse, error) {
+	if device.Status == oauthstore.DeviceApproved && device.AppStatus != partner.AppActive {
 		return tokenResponse{}, s.refuseClient(ctx, c) // suspended since the client was authenticated
 	}
-	if err := device.checkCollectable(c.now); err != nil {
+	if err := checkCollectable(device, c.now); err != nil {
 		return tokenResponse{}, err
 	}
 	member, err := s.isMember(ctx, device.BusinessID, device.UserID)
@@ -78,11 +81,11 @@ func (s *Server) collectDevice(ctx context.Context, c call, client authenticated
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("collect device code", err)
 	}
-	if issued.Outcome == Lost { // to another poll, which collected the tokens or was denied them
+	if issued.Outcome == oauthstore.Lost { // to another poll, which collected the tokens or was denied them
 		if device, err = s.ownDevice(ctx, client, c.form.Get("device_code")); err != nil {
 			return tokenResponse{}, err
 		}
-		if err := device.checkCollectable(c.now); err != nil {
+		if err := checkCollectable(device, c.now); err != nil {
 			return tokenResponse{}, err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 var errNoSessionID = errors.New("the verifier returned a session token without an id")
@@ -15,7 +17,7 @@ var errNoSessionID = errors.New("the verifier returned a session token without a
 // (RFC 8693). It needs no consent: the token depends on installation and user. It costs 6
 // statements, including those for the client but not those of the verifier, and one commit.
 func (s *Server) grantExchange(ctx context.Context, c call, client authenticatedClient) (tokenResponse, error) {
-	if client.Type != Confidential {
+	if client.Type != partner.Confidential {
 		return tokenResponse{}, s.refuseClient(ctx, c)
 	}
 	subject, err := c.exchangeSubject()
@@ -34,7 +36,7 @@ func (s *Server) grantExchange(ctx context.Context, c call, client authenticated
 	if !s.cfg.ExchangeRefresh {
 		tokens.Refresh = secret.Secret{} // the app uses a new session token instead
 	}
-	issued, err := s.cfg.Store.ExchangeSession(ctx, Exchange{
+	issued, err := s.cfg.Store.ExchangeSession(ctx, oauthstore.Exchange{
 		TokenID: session.ID, ExpiresAt: session.ExpiresAt, AppID: client.ID,
 		BusinessID: session.BusinessID, UserID: session.UserID, InstallationID: session.InstallationID,
 	}, s.newTokens(tokens, c.now, member))

@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // apiSessions reads session tokens of the tests' own format: the app's
@@ -19,7 +20,7 @@ import (
 // slashes.
 type apiSessions struct{}
 
-func (apiSessions) VerifySessionToken(_ context.Context, app oauthserver.App, token string, now time.Time) (oauthserver.SessionToken, error) {
+func (apiSessions) VerifySessionToken(_ context.Context, app partner.App, token string, now time.Time) (oauthserver.SessionToken, error) {
 	parts := strings.Split(token, "/")
 	switch {
 	case token == "fault":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -62,7 +63,7 @@ func TestGrantsNeedTheSecret(t *testing.T) {
 func TestGrantsOfAnotherClient(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
-	k.addApp("cli_other", oauthserver.Confidential)
+	k.addApp("cli_other", partner.Confidential)
 	for name, form := range k.grants() {
 		k.token(withBasic("cli_other", apiSecret), form...).dead("")
 		if name != "exchange" { // which public clients cannot ask for at all

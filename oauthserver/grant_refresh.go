@@ -8,6 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // grantRefresh rotates a refresh token. The order of its checks is fixed: found and issued
@@ -38,18 +40,18 @@ const maxMoves = 3
 
 // refresh looks a refresh token up and rotates it.
 func (s *Server) refresh(ctx context.Context, c call, client authenticatedClient, text string) (tokenResponse, error) {
-	token, err := findOwn(client, secret.RefreshToken, text, func(presented secret.Secret) (presentedToken, error) {
+	token, err := findOwn(client, secret.RefreshToken, text, func(presented secret.Secret) (presentedToken, oauthstore.Standing, error) {
 		token, err := s.cfg.Store.RefreshToken(ctx, presented.TokenID(), presented.Digest())
-		return presentedToken{token, presented}, err
+		return presentedToken{token, presented}, token.Standing, err
 	})
 	if err != nil {
 		return tokenResponse{}, err
 	}
-	if token.FamilyEnded || token.InstallationStatus == InstallationRevoked {
+	if token.FamilyEnded || token.InstallationStatus == partner.InstallationRevoked {
 		return tokenResponse{}, apierror.GrantError(apierror.GrantRevoked)
 	}
-	rotation := Rotation{Token: token.RefreshToken, Retry: s.cfg.RefreshRetry}
-	if client.Type == Public {
+	rotation := oauthstore.Rotation{Token: token.RefreshToken, Retry: s.cfg.RefreshRetry}
+	if client.Type == partner.Public {
 		rotation.Retry = min(rotation.Retry, maxPublicRetry)
 	}
 	if !token.Used { // for a used token the store's operation ends the family, or repeats the response
@@ -65,12 +67,12 @@ func (s *Server) refresh(ctx context.Context, c call, client authenticatedClient
 
 // presentedToken is a refresh token with its text, which only the client has.
 type presentedToken struct {
-	RefreshToken
+	oauthstore.RefreshToken
 	text secret.Secret
 }
 
 // rotate runs the store's operation and returns its response.
-func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rotation) (tokenResponse, error) {
+func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r oauthstore.Rotation) (tokenResponse, error) {
 	member, err := s.isMember(ctx, token.BusinessID, token.UserID)
 	if err != nil {
 		return tokenResponse{}, err
@@ -88,10 +90,10 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rot
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("rotate refresh token", err)
 	}
-	if issued.Outcome == Moved {
+	if issued.Outcome == oauthstore.Moved {
 		return tokenResponse{}, errMoved
 	}
-	if issued.Outcome == Repeated {
+	if issued.Outcome == oauthstore.Repeated {
 		var narrow string
 		if tokens, narrow, err = tokenpair.Unseal(token.text, r.Token.ID, issued.Response); err != nil {
 			return tokenResponse{}, apierror.Failed("open sealed tokens", err)
@@ -101,7 +103,7 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r Rot
 			return tokenResponse{}, invalidRequest("scope is not that of the refresh that is repeated")
 		}
 	}
-	if issued.Outcome == Lost {
+	if issued.Outcome == oauthstore.Lost {
 		s.tellReuse(ctx, token.RefreshToken)
 	}
 	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked})

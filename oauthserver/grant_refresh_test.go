@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // REF-01: new tokens, and the access token before is dead at once.
@@ -175,7 +176,7 @@ func (k *apiHarness) setScopes(appID string, names ...string) error {
 }
 
 func (k *apiHarness) setAppScopes(appID string, names ...string) error {
-	_, err := k.Store.UpdateApp(k.Context(), appID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := k.Store.UpdateApp(k.Context(), appID, func(a partner.App) (partner.App, error) {
 		a.Scopes = identity.MustScopes(names...)
 		return a, nil
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Hosts that RFC 3986 allows, or that parsers let pass, and that would end a directive of a
@@ -63,7 +64,7 @@ func TestPolicyOfConsent_CON05(t *testing.T) {
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	for _, host := range oddHosts {
 		// Saved before hosts were checked.
-		app := e.app(t, func(a *oauthserver.App) { a.RedirectURIs = []string{"https://" + host + "/cb"} })
+		app := e.app(t, func(a *partner.App) { a.RedirectURIs = []string{"https://" + host + "/cb"} })
 		policy := b.ask(app).Header.Get("Content-Security-Policy")
 		if strings.Count(policy, ";") != 6 || strings.ContainsAny(policy, ",!") || strings.Contains(policy, "example") {
 			t.Errorf("%s: %s", host, policy)

@@ -11,6 +11,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/credentials"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // introspection is the response for a live token (RFC 7662 section 2.2). For any other token
@@ -97,7 +99,7 @@ func (t foundToken) introspection(sub string) *introspection {
 // foundToken is an access token or a refresh token.
 type foundToken struct {
 	accessID string // empty for a refresh token
-	standing Standing
+	standing oauthstore.Standing
 	scopes   identity.Scopes
 	expires  time.Time
 	ended    bool // revoked, or a refresh token that was used
@@ -113,17 +115,17 @@ func (s *Server) findToken(ctx context.Context, text string) (found *foundToken,
 	presented := secret.Wrap(text)
 	switch kind, _ := secret.KindOf(text); kind {
 	case secret.AccessToken:
-		var t AccessToken
+		var t oauthstore.AccessToken
 		t, err = s.cfg.Store.AccessToken(ctx, presented.TokenID(), presented.Digest())
 		found = &foundToken{t.ID, t.Standing, t.EffectiveScopes(), t.ExpiresAt, t.Revoked}
 	case secret.RefreshToken:
-		var t RefreshToken
+		var t oauthstore.RefreshToken
 		t, err = s.cfg.Store.RefreshToken(ctx, presented.TokenID(), presented.Digest())
 		scopes := t.FamilyScopes.Intersect(t.InstallationScopes).Intersect(t.AppScopes)
 		found = &foundToken{"", t.Standing, scopes, t.ExpiresAt, t.Used}
 	}
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		return nil, nil
 	case err != nil:
 		return nil, apierror.Failed("find token", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func (k *apiHarness) introspect(token string) apiResponse {
@@ -75,10 +75,10 @@ func TestIntrospectInactive(t *testing.T) {
 		},
 		"left": func(k *harness, _, _ string) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil },
 		"app suspended": func(k *harness, _, _ string) error {
-			return k.OAuth.SetAppStatus(k.Context(), k.app(confidentialID).ID, oauthserver.AppSuspended)
+			return k.OAuth.SetAppStatus(k.Context(), k.app(confidentialID).ID, partner.AppSuspended)
 		},
 		"app deactivated": func(k *harness, _, _ string) error {
-			return k.OAuth.SetAppStatus(k.Context(), k.app(confidentialID).ID, oauthserver.AppDeactivated)
+			return k.OAuth.SetAppStatus(k.Context(), k.app(confidentialID).ID, partner.AppDeactivated)
 		},
 		"expired": func(k *harness, _, _ string) error { k.Clock.Advance(30 * 24 * time.Hour); return nil },
 		"family ended": func(k *harness, _, refresh string) error {
@@ -121,8 +121,8 @@ func TestIntrospectRefuses(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	access, _ := k.tokens(confidentialID)
-	suspended := k.addApp("cli_suspended", oauthserver.Confidential)
-	k.Must(k.OAuth.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
+	suspended := k.addApp("cli_suspended", partner.Confidential)
+	k.Must(k.OAuth.SetAppStatus(t.Context(), suspended.ID, partner.AppSuspended))
 	for name, test := range map[string]struct {
 		change apiRequest
 		form   []string

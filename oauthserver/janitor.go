@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -39,7 +40,7 @@ func (s *Server) Tidy(ctx context.Context) { s.tidy(ctx, s.cfg.Clock.Now()) }
 // is tried again in the next minute.
 func (s *Server) tidy(ctx context.Context, now time.Time) {
 	redacted := map[string]events.Notification{} // the operation may run more than once
-	redact := func(i Installation) []events.Event {
+	redact := func(i partner.Installation) []events.Event {
 		redacted[i.ID] = events.Notification{Kind: events.NotifyBusinessRedacted, At: now, AppID: i.AppID, BusinessID: i.BusinessID}
 		return appEvent(events.BusinessRedact, i, map[string]any{"id": i.BusinessID}, now)
 	}

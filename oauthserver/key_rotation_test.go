@@ -11,12 +11,13 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 )
 
 // rotation is how often keys rotate by themselves.
 const rotation = 90 * 24 * time.Hour
 
-func (r *documentHarness) signingKeys(t testing.TB) []oauthserver.SigningKey {
+func (r *documentHarness) signingKeys(t testing.TB) []oauthstore.SigningKey {
 	t.Helper()
 	keys, err := r.env.SigningKeys(t.Context(), r.clock.Now())
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const (
@@ -17,8 +19,8 @@ const (
 	defaultKeyRotation = 90 * 24 * time.Hour
 )
 
-// keyStore gives package sessiontoken the signing keys of a [Store].
-type keyStore struct{ KeyStore }
+// keyStore gives package sessiontoken the signing keys of a [oauthstore.Store].
+type keyStore struct{ oauthstore.KeyStore }
 
 func (s keyStore) SigningKeys(ctx context.Context, now time.Time) ([]sessiontoken.Key, error) {
 	rows, err := s.KeyStore.SigningKeys(ctx, now)
@@ -30,8 +32,8 @@ func (s keyStore) SigningKeys(ctx context.Context, now time.Time) ([]sessiontoke
 }
 
 func (s keyStore) AddSigningKey(ctx context.Context, key sessiontoken.Key, after string, retireOlder time.Time) error {
-	err := s.KeyStore.AddSigningKey(ctx, SigningKey(key), after, retireOlder)
-	if errors.Is(err, ErrNotFound) { // another node was first
+	err := s.KeyStore.AddSigningKey(ctx, oauthstore.SigningKey(key), after, retireOlder)
+	if errors.Is(err, partner.ErrNotFound) { // another node was first
 		return nil
 	}
 	return err

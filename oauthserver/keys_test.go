@@ -20,6 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const (
@@ -68,7 +69,7 @@ func (r *documentHarness) issue(t testing.TB, s *oauthserver.Server, m oauthserv
 }
 
 // embedded returns an installed app and the request for one of its session tokens.
-func (r *documentHarness) embedded(t testing.TB) (oauthserver.App, oauthserver.NewSessionToken) {
+func (r *documentHarness) embedded(t testing.TB) (partner.App, oauthserver.NewSessionToken) {
 	t.Helper()
 	app := r.app(t, nil)
 	r.install(t, app, "biz_1", "usr_1")

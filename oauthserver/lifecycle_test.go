@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // INST-01, INST-03, INST-04, APP-01, TOK-07, TOK-12: the end of a connection takes effect on
@@ -22,32 +23,32 @@ func TestWhatEndsAConnection(t *testing.T) {
 	t.Parallel()
 	const none, client, denied = "", "invalid_client", "access_denied"
 	tests := map[string]struct {
-		end     func(k *apiHarness, app oauthserver.App) error
+		end     func(k *apiHarness, app partner.App) error
 		refresh string // the description of a refresh's invalid_grant, invalid_client or access_denied
 		other   string // of the other grants'; of a code's never access_denied
 	}{
-		"uninstall": {func(k *apiHarness, a oauthserver.App) error {
+		"uninstall": {func(k *apiHarness, a partner.App) error {
 			return k.OAuth.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
 		}, none, none},
-		"revoke access": {func(k *apiHarness, a oauthserver.App) error {
+		"revoke access": {func(k *apiHarness, a partner.App) error {
 			return k.OAuth.RevokeAccess(k.Context(), a.ID, apiBusiness, apiUser)
 		}, "revoked", none},
-		"revoke consent": {func(k *apiHarness, a oauthserver.App) error {
+		"revoke consent": {func(k *apiHarness, a partner.App) error {
 			return k.OAuth.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
 		}, none, none},
-		"suspend": {func(k *apiHarness, a oauthserver.App) error {
-			return k.OAuth.SetAppStatus(k.Context(), a.ID, oauthserver.AppSuspended)
+		"suspend": {func(k *apiHarness, a partner.App) error {
+			return k.OAuth.SetAppStatus(k.Context(), a.ID, partner.AppSuspended)
 		}, client, client},
-		"deactivate": {func(k *apiHarness, a oauthserver.App) error {
-			return k.OAuth.SetAppStatus(k.Context(), a.ID, oauthserver.AppDeactivated)
+		"deactivate": {func(k *apiHarness, a partner.App) error {
+			return k.OAuth.SetAppStatus(k.Context(), a.ID, partner.AppDeactivated)
 		}, client, client},
-		"suspend the user": {func(k *apiHarness, _ oauthserver.App) error {
+		"suspend the user": {func(k *apiHarness, _ partner.App) error {
 			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserSuspended)
 		}, denied, denied},
-		"restrict the user": {func(k *apiHarness, _ oauthserver.App) error {
+		"restrict the user": {func(k *apiHarness, _ partner.App) error {
 			return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserRestricted)
 		}, denied, denied},
-		"leave the business": {func(k *apiHarness, _ oauthserver.App) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil }, denied, denied},
+		"leave the business": {func(k *apiHarness, _ partner.App) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil }, denied, denied},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -89,11 +90,11 @@ func TestWhatEndsAConnection(t *testing.T) {
 // INST-02: connecting again wakes nothing up; INST-04: nor does consenting again.
 func TestTheDeadStayDead(t *testing.T) {
 	t.Parallel()
-	ends := map[string]func(k *apiHarness, app oauthserver.App) error{
-		"uninstall": func(k *apiHarness, a oauthserver.App) error {
+	ends := map[string]func(k *apiHarness, app partner.App) error{
+		"uninstall": func(k *apiHarness, a partner.App) error {
 			return k.OAuth.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
 		},
-		"revoke consent": func(k *apiHarness, a oauthserver.App) error {
+		"revoke consent": func(k *apiHarness, a partner.App) error {
 			return k.OAuth.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
 		},
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -173,7 +174,7 @@ func TestPairLockout(t *testing.T) {
 			}
 			// Another client of the same address, another address of the client,
 			// and the other endpoints are not touched.
-			k.addApp("cli_other", oauthserver.Confidential)
+			k.addApp("cli_other", partner.Confidential)
 			if got := k.post(path, withBasic("cli_other", apiSecret), "token", "x"); got.Status == http.StatusTooManyRequests {
 				t.Error("another client is locked out")
 			}
@@ -377,7 +378,7 @@ func TestWhatLocksOut(t *testing.T) {
 			t.Parallel()
 			k := newAPIHarness(t)
 			if name == "suspended" {
-				k.Must(k.OAuth.SetAppStatus(t.Context(), k.app(publicID).ID, oauthserver.AppSuspended))
+				k.Must(k.OAuth.SetAppStatus(t.Context(), k.app(publicID).ID, partner.AppSuspended))
 			}
 			for range 31 {
 				test.send(k)

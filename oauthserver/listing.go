@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/locale"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Listings has what the marketplace says about apps.
@@ -28,7 +29,7 @@ type AppListing struct {
 
 // listing is that of an app, without an icon that is not on the app host and without
 // links that are not https.
-func (s *Server) listing(ctx context.Context, app App) (AppListing, error) {
+func (s *Server) listing(ctx context.Context, app partner.App) (AppListing, error) {
 	if s.cfg.Listings == nil {
 		return AppListing{}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // The sizes of pages.
@@ -16,13 +17,13 @@ const (
 
 // AppPage is a page of apps.
 type AppPage struct {
-	Apps []App
+	Apps []partner.App
 	Next string // the Before of the next page; empty: this is the last page
 }
 
 // Apps returns a page of apps, newest first, for pages of the platform's staff. A Limit of 0
 // means 100, and more than 1,000 means 1,000.
-func (s *Server) Apps(ctx context.Context, q AppQuery) (AppPage, error) {
+func (s *Server) Apps(ctx context.Context, q partner.AppQuery) (AppPage, error) {
 	limit, err := pageLimit(q.Before, q.Limit)
 	if err != nil {
 		return AppPage{}, fmt.Errorf("apps: %w", err)
@@ -37,13 +38,13 @@ func (s *Server) Apps(ctx context.Context, q AppQuery) (AppPage, error) {
 
 // InstallationPage is a page of installations.
 type InstallationPage struct {
-	Installations []Installation
+	Installations []partner.Installation
 	Next          string // the After of the next page; empty: this is the last page
 }
 
 // Installations returns a page of the ACTIVE installations of an app, of a business, or of
 // all, oldest first. A Limit of 0 means 100, and more than 1,000 means 1,000.
-func (s *Server) Installations(ctx context.Context, q InstallationQuery) (InstallationPage, error) {
+func (s *Server) Installations(ctx context.Context, q partner.InstallationQuery) (InstallationPage, error) {
 	limit, err := pageLimit(q.After, q.Limit)
 	if err != nil {
 		return InstallationPage{}, fmt.Errorf("installations: %w", err)
@@ -69,14 +70,14 @@ func pageLimit(cursor string, limit int) (int, error) {
 	return min(limit, maxPage), nil
 }
 
-// appByClientID returns one app; [ErrNotFound].
-func (s *Server) appByClientID(ctx context.Context, clientID string) (App, error) {
-	found, err := s.cfg.Store.Apps(ctx, AppQuery{ClientID: clientID})
+// appByClientID returns one app; [partner.ErrNotFound].
+func (s *Server) appByClientID(ctx context.Context, clientID string) (partner.App, error) {
+	found, err := s.cfg.Store.Apps(ctx, partner.AppQuery{ClientID: clientID})
 	if err == nil && len(found) == 0 {
-		err = ErrNotFound
+		err = partner.ErrNotFound
 	}
 	if err != nil {
-		return App{}, err
+		return partner.App{}, err
 	}
 	return found[0], nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // UseDocumentClient replaces the client that fetches documents.
@@ -17,29 +19,29 @@ func (s *Server) UseDocumentClient(client *outbound.Client) { s.documents.HTTP =
 var ErrLookupDocument = document.ErrUnavailable
 
 // LookupForConsent is findClient as the consent page calls it.
-func (s *Server) LookupForConsent(ctx context.Context, clientID string, ip netip.Addr) (Client, error) {
+func (s *Server) LookupForConsent(ctx context.Context, clientID string, ip netip.Addr) (oauthstore.Client, error) {
 	return s.findClient(ctx, clientID, ip, forConsent)
 }
 
 // LookupForTokens is findClient as the endpoints call it.
-func (s *Server) LookupForTokens(ctx context.Context, clientID string, ip netip.Addr) (Client, error) {
+func (s *Server) LookupForTokens(ctx context.Context, clientID string, ip netip.Addr) (oauthstore.Client, error) {
 	return s.findClient(ctx, clientID, ip, forTokens)
 }
 
 // ParseDocument returns the app that a document describes.
-func ParseDocument(clientID string, body []byte, catalog identity.ScopeCatalog) (App, error) {
+func ParseDocument(clientID string, body []byte, catalog identity.ScopeCatalog) (partner.App, error) {
 	return ParseDocumentBy(clientID, body, document.Rules{Scopes: catalog})
 }
 
 // ParseDocumentBy is ParseDocument with any rules.
-func ParseDocumentBy(clientID string, body []byte, rules document.Rules) (App, error) {
+func ParseDocumentBy(clientID string, body []byte, rules document.Rules) (partner.App, error) {
 	fetcher, err := document.New(document.Config{Rules: rules})
 	if err != nil {
-		return App{}, err
+		return partner.App{}, err
 	}
 	c, err := fetcher.Parse(clientID, body)
 	if err != nil {
-		return App{}, err
+		return partner.App{}, err
 	}
 	return documentApp(clientID, c), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // CIMD-01: every accepted document follows the rules.
@@ -32,7 +33,7 @@ func FuzzDocument(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if app.ClientID != toolURL || app.Type != oauthserver.Public || app.Origin != oauthserver.OriginDocument || app.Reviewed || app.OrganizationID != "" || app.Name == "" {
+		if app.ClientID != toolURL || app.Type != partner.Public || app.Origin != partner.OriginDocument || app.Reviewed || app.OrganizationID != "" || app.Name == "" {
 			t.Fatalf("%+v", app)
 		}
 		if app.Scopes.IsEmpty() || !catalog.Requestable().HasAll(app.Scopes) || len(app.RedirectURIs) == 0 || !json.Valid([]byte(app.Metadata)) {

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // tell queues a notification of now.
@@ -13,12 +15,12 @@ func (s *Server) tell(ctx context.Context, n events.Notification) {
 }
 
 // tellApproved notifies of an approval by a user that connected an app or widened its scopes.
-func (s *Server) tellApproved(ctx context.Context, a Approved, userID string) {
+func (s *Server) tellApproved(ctx context.Context, a oauthstore.Approved, userID string) {
 	n := events.Notification{
 		AppID: a.App.ID, BusinessID: a.Installation.BusinessID, UserID: userID, Detail: a.Installation.Scopes.String(),
 	}
 	switch {
-	case a.Outcome != ApprovalDone:
+	case a.Outcome != oauthstore.ApprovalDone:
 		return
 	case a.Installed:
 		n.Kind = events.NotifyAppConnected
@@ -31,7 +33,7 @@ func (s *Server) tellApproved(ctx context.Context, a Approved, userID string) {
 }
 
 // tellReuse notifies that a refresh token was presented a second time.
-func (s *Server) tellReuse(ctx context.Context, token RefreshToken) {
+func (s *Server) tellReuse(ctx context.Context, token oauthstore.RefreshToken) {
 	s.tell(ctx, events.Notification{
 		Kind: events.NotifyReuseDetected, AppID: token.AppID, BusinessID: token.BusinessID, UserID: token.UserID,
 	})
@@ -43,6 +45,6 @@ func (s *Server) tellLockout(ctx context.Context, c call) {
 }
 
 // statusKinds are the notifications of a new status of an app.
-var statusKinds = map[AppStatus]events.NotificationKind{
-	AppActive: events.NotifyAppReactivated, AppSuspended: events.NotifyAppSuspended, AppDeactivated: events.NotifyAppDeactivated,
+var statusKinds = map[partner.AppStatus]events.NotificationKind{
+	partner.AppActive: events.NotifyAppReactivated, partner.AppSuspended: events.NotifyAppSuspended, partner.AppDeactivated: events.NotifyAppDeactivated,
 }

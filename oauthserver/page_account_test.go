@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/theme"
 )
 
@@ -74,7 +75,7 @@ func TestMissingBusinesses_AZ11_AZ12(t *testing.T) {
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	role, review := "your role in this business does not allow connecting apps", "this app has not been reviewed yet"
 	for name, test := range map[string]struct {
-		app  oauthserver.App
+		app  partner.App
 		want map[string]string
 	}{
 		"reviewed":   {e.app(t), map[string]string{"Guest House": role}},

@@ -12,6 +12,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const (
@@ -22,11 +24,11 @@ const (
 	notThisSession    = "invalid_request: csrf_token is not valid for this session; open the page again and decide there"
 )
 
-func public(a *oauthserver.App)     { a.Type = oauthserver.Public }
-func unreviewed(a *oauthserver.App) { a.Reviewed = false }
+func public(a *partner.App)     { a.Type = partner.Public }
+func unreviewed(a *partner.App) { a.Reviewed = false }
 
-func registered(uris ...string) func(*oauthserver.App) {
-	return func(a *oauthserver.App) { a.RedirectURIs = uris }
+func registered(uris ...string) func(*partner.App) {
+	return func(a *partner.App) { a.RedirectURIs = uris }
 }
 
 // AZ-01: the page names the app, the businesses and each scope in plain words, with
@@ -105,8 +107,8 @@ func TestAuthorizeRefusals_AZ02_AZ03_AZ04(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
 	confidential, spa := e.app(t), e.app(t, public)
-	suspended := e.app(t, func(a *oauthserver.App) { a.Status = oauthserver.AppSuspended })
-	deactivated := e.app(t, func(a *oauthserver.App) { a.Status = oauthserver.AppDeactivated })
+	suspended := e.app(t, func(a *partner.App) { a.Status = partner.AppSuspended })
+	deactivated := e.app(t, func(a *partner.App) { a.Status = partner.AppDeactivated })
 	const (
 		client     = "Invalid client_id"
 		scopes     = "Requested scopes not permitted for this client"
@@ -117,7 +119,7 @@ func TestAuthorizeRefusals_AZ02_AZ03_AZ04(t *testing.T) {
 		badScope   = "invalid_request: scope is not a list of scopes with spaces between them"
 	)
 	for name, test := range map[string]struct {
-		app    oauthserver.App
+		app    partner.App
 		change []func(url.Values)
 		want   string
 	}{
@@ -215,7 +217,7 @@ func TestAuthorizeAccepts(t *testing.T) {
 	e := newPageEnv(t)
 	confidential, spa := e.app(t), e.app(t, public)
 	for name, test := range map[string]struct {
-		app    oauthserver.App
+		app    partner.App
 		change func(url.Values)
 	}{
 		"confidential without PKCE":    {confidential, withoutParams("code_challenge", "code_challenge_method")},
@@ -242,13 +244,13 @@ func TestAuthorizeAccepts(t *testing.T) {
 // selects, at the request and at the decision.
 func TestLoopbackPorts_AZ05(t *testing.T) {
 	t.Parallel()
-	document := func(a *oauthserver.App) {
+	document := func(a *partner.App) {
 		public(a)
-		a.Origin, a.ClientID, a.OrganizationID = oauthserver.OriginDocument, "https://agent.example/client.json", ""
+		a.Origin, a.ClientID, a.OrganizationID = partner.OriginDocument, "https://agent.example/client.json", ""
 	}
 	for name, test := range map[string]struct {
 		option   oauthserver.LoopbackPorts
-		app      func(*oauthserver.App)
+		app      func(*partner.App)
 		uri      string
 		accepted bool
 	}{
@@ -286,8 +288,8 @@ func TestLoopbackPorts_AZ05(t *testing.T) {
 func TestDocumentClientShowsItsHost_CIMD03(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
-	app := e.app(t, public, func(a *oauthserver.App) {
-		a.Origin, a.ClientID = oauthserver.OriginDocument, "https://agent.example/client.json"
+	app := e.app(t, public, func(a *partner.App) {
+		a.Origin, a.ClientID = partner.OriginDocument, "https://agent.example/client.json"
 	})
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	if p := b.ask(app).wantOK(); !strings.Contains(p.Body, "<strong>agent.example</strong>") {
@@ -358,7 +360,7 @@ func TestDecisionWithALateBody_AZ09(t *testing.T) {
 	if p := b.submit(device, "allow"); p.Status == http.StatusOK { // ten minutes have passed
 		t.Errorf("the device was approved: %s", p.Body)
 	}
-	if got := e.deviceStatus(t, code); got != oauthserver.DevicePending {
+	if got := e.deviceStatus(t, code); got != oauthstore.DevicePending {
 		t.Errorf("the device code is %s", got)
 	}
 	e.wantNothingGranted(t)
@@ -368,15 +370,15 @@ func TestDecisionWithALateBody_AZ09(t *testing.T) {
 func TestResumeValidatesAgain_AZ14(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		change func(*testing.T, *pageEnv, oauthserver.App)
+		change func(*testing.T, *pageEnv, partner.App)
 		want   string
 	}{
-		"suspended": {func(t *testing.T, e *pageEnv, a oauthserver.App) { e.setStatus(t, a, oauthserver.AppSuspended) }, "Invalid client_id"},
-		"redirect": {func(t *testing.T, e *pageEnv, a oauthserver.App) {
+		"suspended": {func(t *testing.T, e *pageEnv, a partner.App) { e.setStatus(t, a, partner.AppSuspended) }, "Invalid client_id"},
+		"redirect": {func(t *testing.T, e *pageEnv, a partner.App) {
 			e.update(t, a, registered("https://partner.example/new"))
 		}, notRegistered},
-		"scopes": {func(t *testing.T, e *pageEnv, a oauthserver.App) {
-			e.update(t, a, func(a *oauthserver.App) { a.Scopes = identity.MustScopes("customers:read") })
+		"scopes": {func(t *testing.T, e *pageEnv, a partner.App) {
+			e.update(t, a, func(a *partner.App) { a.Scopes = identity.MustScopes("customers:read") })
 		}, "Requested scopes not permitted for this client"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -421,7 +423,7 @@ func TestDecisionBySessionAlone_AZ14(t *testing.T) {
 		t.Errorf("the form: %d", form.Status)
 	}
 	onlySession(b).submit(shown, "allow").wantOK()
-	if got := e.deviceStatus(t, device.UserCode); got != oauthserver.DeviceApproved {
+	if got := e.deviceStatus(t, device.UserCode); got != oauthstore.DeviceApproved {
 		t.Errorf("the device is %s", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -117,12 +117,12 @@ func (b *pageBrowser) submit(p shownPage, decision string, change ...func(url.Va
 }
 
 // ask opens the consent page for an app.
-func (b *pageBrowser) ask(app oauthserver.App, change ...func(url.Values)) shownPage {
+func (b *pageBrowser) ask(app partner.App, change ...func(url.Values)) shownPage {
 	b.t.Helper()
 	return b.get("/oauth/authorize?" + askQuery(app, change...).Encode())
 }
 
-func askQuery(app oauthserver.App, change ...func(url.Values)) url.Values {
+func askQuery(app partner.App, change ...func(url.Values)) url.Values {
 	query := url.Values{
 		"response_type": {"code"}, "client_id": {app.ClientID}, "redirect_uri": {app.RedirectURIs[0]}, "scope": {"invoices:read"},
 		"state": {"xyz"}, "code_challenge": {pageChallenge}, "code_challenge_method": {"S256"},

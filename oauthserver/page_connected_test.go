@@ -10,10 +10,11 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // connect connects an app to the business that the browser is signed into.
-func (b *pageBrowser) connect(app oauthserver.App) {
+func (b *pageBrowser) connect(app partner.App) {
 	b.t.Helper()
 	b.submit(b.ask(app).wantOK(), "allow").wantCallback(app.RedirectURIs[0])
 }
@@ -25,13 +26,13 @@ func TestConnectedApps(t *testing.T) {
 	var asked []string
 	e := newPageEnv(t, func(cfg *oauthserver.Config) {
 		cfg.BusinessPath = "/businesses"
-		cfg.ConnectedApps.OpenPath = func(app oauthserver.App) string { return "/open/" + app.ClientID }
+		cfg.ConnectedApps.OpenPath = func(app partner.App) string { return "/open/" + app.ClientID }
 		cfg.ConnectedApps.LastUses = func(_ context.Context, ids ...string) (map[string]time.Time, error) {
 			asked = ids
 			return map[string]time.Time{ids[0]: used}, nil
 		}
 	})
-	first, second := e.app(t), e.app(t, func(a *oauthserver.App) { a.Name = hostileName })
+	first, second := e.app(t), e.app(t, func(a *partner.App) { a.Name = hostileName })
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	b.get("/settings/apps").wantOK().shows("en", "Connected apps", "No apps are connected", "Corner Bakery")
 	b.connect(first)
@@ -44,7 +45,7 @@ func TestConnectedApps(t *testing.T) {
 	}
 
 	for path, test := range map[string]struct {
-		app    oauthserver.App
+		app    partner.App
 		notice string
 	}{
 		"/settings/apps/revoke-access": {first, "The app no longer has access."},

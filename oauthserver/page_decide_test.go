@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // eventTypes are the events recorded so far, in order.
@@ -140,29 +141,29 @@ func TestCallback_AZ10(t *testing.T) {
 // reason.
 func TestEligibleBusinesses_AZ11_AZ12(t *testing.T) {
 	t.Parallel()
-	unowned := func(a *oauthserver.App) { a.Reviewed, a.OrganizationID = false, "" }
+	unowned := func(a *partner.App) { a.Reviewed, a.OrganizationID = false, "" }
 	for name, test := range map[string]struct {
-		app     func(*oauthserver.App)
+		app     func(*partner.App)
 		user    string
 		policy  string
 		offered []string
 		refusal string
 	}{
-		"reviewed":                     {func(*oauthserver.App) {}, "usr_owner", "", []string{"biz_bakery", "biz_bikes", "biz_sandbox", "biz_other"}, ""},
+		"reviewed":                     {func(*partner.App) {}, "usr_owner", "", []string{"biz_bakery", "biz_bikes", "biz_sandbox", "biz_other"}, ""},
 		"unreviewed":                   {unreviewed, "usr_owner", "", []string{"biz_sandbox"}, ""},
 		"no organization":              {unowned, "usr_owner", "", nil, notReviewed},
 		"no organization, with policy": {unowned, "usr_owner", "org_else", []string{"biz_other"}, ""},
 		"policy for an owned app":      {unreviewed, "usr_owner", "org_else", []string{"biz_sandbox"}, ""},
-		"organization without sandbox": {func(a *oauthserver.App) { a.Reviewed, a.OrganizationID = false, "org_none" }, "usr_owner", "", nil, notReviewed},
-		"may connect nowhere":          {func(*oauthserver.App) {}, "usr_guest", "", nil, notPermitted},
+		"organization without sandbox": {func(a *partner.App) { a.Reviewed, a.OrganizationID = false, "org_none" }, "usr_owner", "", nil, notReviewed},
+		"may connect nowhere":          {func(*partner.App) {}, "usr_guest", "", nil, notPermitted},
 		"nowhere, and unreviewed":      {unreviewed, "usr_guest", "", nil, notPermitted},
-		"member of nothing":            {func(*oauthserver.App) {}, "usr_nobody", "", nil, notPermitted},
+		"member of nothing":            {func(*partner.App) {}, "usr_nobody", "", nil, notPermitted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := newPageEnv(t, func(c *oauthserver.Config) {
 				if test.policy != "" {
-					c.Unowned = func(_ context.Context, _ oauthserver.App, userID string) (string, error) {
+					c.Unowned = func(_ context.Context, _ partner.App, userID string) (string, error) {
 						if userID != test.user {
 							return "", errors.New("asked for another user")
 						}
@@ -190,8 +191,8 @@ func TestEligibleBusinesses_AZ11_AZ12(t *testing.T) {
 // AZ-11: everything is checked again at the decision.
 func TestDecisionChecksAgain_AZ11(t *testing.T) {
 	t.Parallel()
-	user := func(status identity.UserStatus) func(*testing.T, *pageEnv, oauthserver.App) {
-		return func(t *testing.T, e *pageEnv, _ oauthserver.App) {
+	user := func(status identity.UserStatus) func(*testing.T, *pageEnv, partner.App) {
+		return func(t *testing.T, e *pageEnv, _ partner.App) {
 			if err := e.server.SetUserStatus(t.Context(), "usr_owner", status); err != nil {
 				t.Fatal(err)
 			}
@@ -199,31 +200,31 @@ func TestDecisionChecksAgain_AZ11(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		business string
-		before   func(*testing.T, *pageEnv, oauthserver.App)
+		before   func(*testing.T, *pageEnv, partner.App)
 		status   int
 		want     string
 	}{
 		"no business":     {"", nil, 400, "invalid_request: business_id is missing"},
 		"not a member":    {"biz_elsewhere", nil, 403, notPermitted},
 		"may not connect": {"biz_guest", nil, 403, notPermitted},
-		"no longer a member": {"biz_bakery", func(_ *testing.T, e *pageEnv, _ oauthserver.App) {
+		"no longer a member": {"biz_bakery", func(_ *testing.T, e *pageEnv, _ partner.App) {
 			e.host.RemoveBusiness("usr_owner", "biz_bakery")
 		}, 403, notPermitted},
-		"permission withdrawn": {"biz_bakery", func(_ *testing.T, e *pageEnv, _ oauthserver.App) {
+		"permission withdrawn": {"biz_bakery", func(_ *testing.T, e *pageEnv, _ partner.App) {
 			e.host.AddBusiness("usr_owner", oauthserver.Business{ID: "biz_bakery"})
 		}, 403, notPermitted},
-		"review withdrawn": {"biz_bakery", func(t *testing.T, e *pageEnv, a oauthserver.App) {
+		"review withdrawn": {"biz_bakery", func(t *testing.T, e *pageEnv, a partner.App) {
 			if err := e.server.SetReviewed(t.Context(), a.ID, false); err != nil { // AZ-16: the library call
 				t.Fatal(err)
 			}
 		}, 403, notReviewed},
 		"user suspended":  {"biz_bakery", user(identity.UserSuspended), 403, notPermitted},
 		"user restricted": {"biz_bakery", user(identity.UserRestricted), 403, notPermitted},
-		"app suspended": {"biz_bakery", func(t *testing.T, e *pageEnv, a oauthserver.App) {
-			e.setStatus(t, a, oauthserver.AppSuspended)
+		"app suspended": {"biz_bakery", func(t *testing.T, e *pageEnv, a partner.App) {
+			e.setStatus(t, a, partner.AppSuspended)
 		}, 400, "Invalid client_id"},
-		"app deactivated": {"biz_bakery", func(t *testing.T, e *pageEnv, a oauthserver.App) {
-			e.setStatus(t, a, oauthserver.AppDeactivated)
+		"app deactivated": {"biz_bakery", func(t *testing.T, e *pageEnv, a partner.App) {
+			e.setStatus(t, a, partner.AppDeactivated)
 		}, 400, "Invalid client_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -245,20 +246,20 @@ func TestDecisionChecksAgain_AZ11(t *testing.T) {
 func TestDecisionRaces_AZ11(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		meanwhile  func(*testing.T, *pageEnv, oauthserver.App)
+		meanwhile  func(*testing.T, *pageEnv, partner.App)
 		status     int
 		want       string
 		withDevice bool
 	}{
-		"suspended": {func(t *testing.T, e *pageEnv, a oauthserver.App) { e.setStatus(t, a, oauthserver.AppSuspended) }, 400, "Invalid client_id", true},
-		"redirect": {func(t *testing.T, e *pageEnv, a oauthserver.App) {
+		"suspended": {func(t *testing.T, e *pageEnv, a partner.App) { e.setStatus(t, a, partner.AppSuspended) }, 400, "Invalid client_id", true},
+		"redirect": {func(t *testing.T, e *pageEnv, a partner.App) {
 			e.update(t, a, registered("https://partner.example/new"))
 		}, 400, notRegistered, false},
-		"scopes": {func(t *testing.T, e *pageEnv, a oauthserver.App) {
-			e.update(t, a, func(a *oauthserver.App) { a.Scopes = identity.MustScopes("customers:read") })
+		"scopes": {func(t *testing.T, e *pageEnv, a partner.App) {
+			e.update(t, a, func(a *partner.App) { a.Scopes = identity.MustScopes("customers:read") })
 		}, 400, "Requested scopes not permitted for this client", true},
-		"review": {func(t *testing.T, e *pageEnv, a oauthserver.App) { e.update(t, a, unreviewed) }, 403, notReviewed, true},
-		"user": {func(t *testing.T, e *pageEnv, _ oauthserver.App) {
+		"review": {func(t *testing.T, e *pageEnv, a partner.App) { e.update(t, a, unreviewed) }, 403, notReviewed, true},
+		"user": {func(t *testing.T, e *pageEnv, _ partner.App) {
 			if err := e.server.SetUserStatus(t.Context(), "usr_owner", identity.UserRestricted); err != nil {
 				t.Error(err)
 			}

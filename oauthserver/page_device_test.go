@@ -12,7 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const wrongUserCode = "This code is not valid, or it has expired. Check the code on your device and try again."
@@ -84,14 +85,14 @@ func TestDeviceApproval_DEV05(t *testing.T) {
 			if !strings.Contains(done.Body, "Harbour Bikes") || !strings.Contains(done.Body, "<h1>Connected</h1>") {
 				t.Errorf("the end says %s", done.main())
 			}
-			got, err := e.Device(t.Context(), oauthserver.DeviceQuery{UserCode: d.UserCode})
-			if err != nil || got.Status != oauthserver.DeviceApproved || got.BusinessID != "biz_bikes" || got.UserID != "usr_owner" {
+			got, err := e.Device(t.Context(), oauthstore.DeviceQuery{UserCode: d.UserCode})
+			if err != nil || got.Status != oauthstore.DeviceApproved || got.BusinessID != "biz_bikes" || got.UserID != "usr_owner" {
 				t.Errorf("device %+v, %v", got, err)
 			}
 			b.submit(p, "deny").wantRefusal(400, wrongUserCode) // DEV-06: decided once
 			b.submit(p, "allow").wantRefusal(400, wrongUserCode)
 			b.enter(d.UserCode).wantRefusal(400, wrongUserCode)
-			if status := e.deviceStatus(t, d.UserCode); status != oauthserver.DeviceApproved {
+			if status := e.deviceStatus(t, d.UserCode); status != oauthstore.DeviceApproved {
 				t.Errorf("now %s", status)
 			}
 		})
@@ -123,7 +124,7 @@ func TestDeviceDenial_DEV05(t *testing.T) {
 		t.Errorf("the end says %s", done.main())
 	}
 	b.submit(p, "allow").wantRefusal(400, wrongUserCode)
-	if status := e.deviceStatus(t, d.UserCode); status != oauthserver.DeviceDenied {
+	if status := e.deviceStatus(t, d.UserCode); status != oauthstore.DeviceDenied {
 		t.Errorf("now %s", status)
 	}
 	e.wantNothingGranted(t)
@@ -151,26 +152,26 @@ func TestDeviceRefusals_DEV05_AZ11_AZ12(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		business string
-		change   func(*testing.T, *pageEnv, oauthserver.App)
+		change   func(*testing.T, *pageEnv, partner.App)
 		status   int
 		want     string
 	}{
 		"may not connect": {"biz_guest", nil, 403, notPermitted},
 		"not a member":    {"biz_elsewhere", nil, 403, notPermitted},
 		"no business":     {"", nil, 400, "invalid_request: business_id is missing: choose the business to sign into first"},
-		"unreviewed": {"biz_bakery", func(t *testing.T, e *pageEnv, a oauthserver.App) {
+		"unreviewed": {"biz_bakery", func(t *testing.T, e *pageEnv, a partner.App) {
 			e.update(t, a, unreviewed)
 		}, 403, notReviewed},
-		"suspended": {"biz_bakery", func(t *testing.T, e *pageEnv, a oauthserver.App) {
-			e.setStatus(t, a, oauthserver.AppSuspended)
+		"suspended": {"biz_bakery", func(t *testing.T, e *pageEnv, a partner.App) {
+			e.setStatus(t, a, partner.AppSuspended)
 		}, 400, "Invalid client_id"},
-		"deactivated": {"biz_bakery", func(t *testing.T, e *pageEnv, a oauthserver.App) {
-			e.setStatus(t, a, oauthserver.AppDeactivated)
+		"deactivated": {"biz_bakery", func(t *testing.T, e *pageEnv, a partner.App) {
+			e.setStatus(t, a, partner.AppDeactivated)
 		}, 400, "Invalid client_id"},
-		"scopes": {"biz_bakery", func(t *testing.T, e *pageEnv, a oauthserver.App) {
-			e.update(t, a, func(a *oauthserver.App) { a.Scopes = identity.MustScopes("customers:read") })
+		"scopes": {"biz_bakery", func(t *testing.T, e *pageEnv, a partner.App) {
+			e.update(t, a, func(a *partner.App) { a.Scopes = identity.MustScopes("customers:read") })
 		}, 400, "Requested scopes not permitted for this client"},
-		"user": {"biz_bakery", func(t *testing.T, e *pageEnv, _ oauthserver.App) {
+		"user": {"biz_bakery", func(t *testing.T, e *pageEnv, _ partner.App) {
 			if err := e.server.SetUserStatus(t.Context(), "usr_owner", identity.UserSuspended); err != nil {
 				t.Fatal(err)
 			}
@@ -189,7 +190,7 @@ func TestDeviceRefusals_DEV05_AZ11_AZ12(t *testing.T) {
 			}
 			e.browser(t).signIn("usr_owner", test.business).enter(d.UserCode).wantRefusal(test.status, test.want)
 			e.wantNothingGranted(t)
-			if status := e.deviceStatus(t, d.UserCode); status != oauthserver.DevicePending {
+			if status := e.deviceStatus(t, d.UserCode); status != oauthstore.DevicePending {
 				t.Errorf("now %s", status)
 			}
 		})
@@ -332,7 +333,7 @@ func TestConcurrentDeviceDecisions_DEV06(t *testing.T) {
 		}
 		response.wantRefusal(400, wrongUserCode)
 	}
-	approved := e.deviceStatus(t, d.UserCode) == oauthserver.DeviceApproved
+	approved := e.deviceStatus(t, d.UserCode) == oauthstore.DeviceApproved
 	if len(decided) != 1 || decided[approved] != 1 {
 		t.Errorf("decisions %v, approved %v", decided, approved)
 	}

@@ -16,7 +16,9 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -76,37 +78,37 @@ func newPageEnvOn(t testing.TB, open testdb.Opener, change ...func(*oauthserver.
 }
 
 // app adds an app: reviewed and confidential, unless changed.
-func (e *pageEnv) app(t testing.TB, change ...func(*oauthserver.App)) oauthserver.App {
+func (e *pageEnv) app(t testing.TB, change ...func(*partner.App)) partner.App {
 	t.Helper()
 	app := fixture.App(e.clock.Now(), identity.MustScopes("invoices:read", "invoices:write", "customers:read"))
-	app.Type, app.Name, app.OrganizationID, app.RedirectURIs = oauthserver.Confidential, "Ledger Sync", "org_dev", []string{pageCallback}
+	app.Type, app.Name, app.OrganizationID, app.RedirectURIs = partner.Confidential, "Ledger Sync", "org_dev", []string{pageCallback}
 	for _, c := range change {
 		c(&app)
 	}
-	if app.Origin == oauthserver.OriginDocument { // nothing to fetch for a while
+	if app.Origin == partner.OriginDocument { // nothing to fetch for a while
 		app.DocumentFetchedAt, app.DocumentFreshUntil = e.clock.Now(), e.clock.Now().Add(time.Hour)
 	}
 	status := app.Status
-	app.Status = oauthserver.AppActive
+	app.Status = partner.AppActive
 	if err := fixture.AddApp(t.Context(), e, app); err != nil {
 		t.Fatal(err)
 	}
-	if status != oauthserver.AppActive {
+	if status != partner.AppActive {
 		e.setStatus(t, app, status)
 	}
 	return app
 }
 
-func (e *pageEnv) setStatus(t testing.TB, app oauthserver.App, status oauthserver.AppStatus) {
+func (e *pageEnv) setStatus(t testing.TB, app partner.App, status partner.AppStatus) {
 	t.Helper()
 	if err := e.server.SetAppStatus(t.Context(), app.ID, status); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (e *pageEnv) update(t testing.TB, app oauthserver.App, change func(*oauthserver.App)) {
+func (e *pageEnv) update(t testing.TB, app partner.App, change func(*partner.App)) {
 	t.Helper()
-	_, err := e.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := e.UpdateApp(t.Context(), app.ID, func(a partner.App) (partner.App, error) {
 		change(&a)
 		return a, nil
 	})
@@ -116,11 +118,11 @@ func (e *pageEnv) update(t testing.TB, app oauthserver.App, change func(*oauthse
 }
 
 // device adds a pending device code and returns what its device shows.
-func (e *pageEnv) device(t testing.TB, app oauthserver.App) oauthserver.DeviceCode {
+func (e *pageEnv) device(t testing.TB, app partner.App) oauthstore.DeviceCode {
 	t.Helper()
 	now := e.clock.Now()
-	d := oauthserver.DeviceCode{
-		Standing: oauthserver.Standing{AppID: app.ID}, ID: id.New(id.Device, now), UserCode: secret.NewUserCode(),
+	d := oauthstore.DeviceCode{
+		Standing: oauthstore.Standing{AppID: app.ID}, ID: id.New(id.Device, now), UserCode: secret.NewUserCode(),
 		Scopes: app.Scopes, CreatedAt: now, ExpiresAt: now.Add(oauthserver.DeviceCodeLifetime),
 	}
 	if err := e.CreateDevice(t.Context(), d, secret.New(secret.DeviceCode).Digest()); err != nil {
@@ -129,9 +131,9 @@ func (e *pageEnv) device(t testing.TB, app oauthserver.App) oauthserver.DeviceCo
 	return d
 }
 
-func (e *pageEnv) deviceStatus(t testing.TB, userCode string) oauthserver.DeviceStatus {
+func (e *pageEnv) deviceStatus(t testing.TB, userCode string) oauthstore.DeviceStatus {
 	t.Helper()
-	d, err := e.Device(t.Context(), oauthserver.DeviceQuery{UserCode: userCode})
+	d, err := e.Device(t.Context(), oauthstore.DeviceQuery{UserCode: userCode})
 	if err != nil {
 		t.Fatal(err)
 	}

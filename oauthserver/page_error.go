@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // PageError identifies the reason of a page that refuses, beside the message, which is
@@ -118,11 +119,11 @@ func (r *refusal) Error() string { return r.err.Error() }
 func (r *refusal) Unwrap() error { return r.err }
 
 // about adds the app and the person to an error, unless it has both. A nil error stays nil.
-func about(app App, v visitor, err error) error {
+func about(app partner.App, v visitor, err error) error {
 	if _, known := errors.AsType[*refusal](err); known || err == nil {
 		return err
 	}
-	return &refusal{err: err, app: app.asReviewed().Name, visitor: v}
+	return &refusal{err: err, app: asReviewed(app).Name, visitor: v}
 }
 
 // refusalOf returns the refusal of an error; zero if the error is not known.

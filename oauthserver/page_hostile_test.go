@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // AZ-14: every page has the security headers and the cookie.
@@ -105,7 +106,7 @@ func TestPagesEscape(t *testing.T) {
 	t.Parallel()
 	const evil = `"><script>alert(1)</script>`
 	e := newPageEnv(t)
-	app := e.app(t, func(a *oauthserver.App) { a.Name = evil })
+	app := e.app(t, func(a *partner.App) { a.Name = evil })
 	e.host.AddBusiness("usr_owner", oauthserver.Business{ID: "biz_bakery", Name: evil, MayConnect: true})
 	d := e.device(t, app)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
@@ -267,7 +268,7 @@ func TestPageLimit_OLIM03(t *testing.T) {
 func TestScopesOutsideTheCatalog_AZ06(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
-	app := e.app(t, func(a *oauthserver.App) {
+	app := e.app(t, func(a *partner.App) {
 		a.Scopes = identity.MustScopes("invoices:read", "internal:admin", "gone:read")
 	})
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -112,13 +113,13 @@ func TestOtherFaults(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken for the test")
 	e := newPageEnv(t, func(c *oauthserver.Config) {
-		c.Unowned = func(context.Context, oauthserver.App, string) (string, error) { return "", broken }
+		c.Unowned = func(context.Context, partner.App, string) (string, error) { return "", broken }
 	})
 	app := e.app(t)
 	d := e.device(t, app)
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	p, deviceConsent := b.ask(app).wantOK(), b.enter(d.UserCode).wantOK()
-	e.wantFault(t, b.ask(e.app(t, func(a *oauthserver.App) { a.Reviewed, a.OrganizationID = false, "" })), 500, broken.Error())
+	e.wantFault(t, b.ask(e.app(t, func(a *partner.App) { a.Reviewed, a.OrganizationID = false, "" })), 500, broken.Error())
 	e.host.SetError(broken)
 	for _, got := range []shownPage{b.ask(app), b.submit(p, "allow"), b.get("/device"), b.enter(d.UserCode), b.submit(deviceConsent, "allow")} {
 		e.wantFault(t, got, 500, broken.Error())

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // bilingual offers English and German.
@@ -81,10 +82,10 @@ func TestGermanRefusals_AZ03(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t, bilingual)
 	app := e.app(t)
-	public := e.app(t, func(a *oauthserver.App) { a.Type = oauthserver.Public })
-	unreviewed := e.app(t, func(a *oauthserver.App) { a.Reviewed, a.OrganizationID = false, "org_none" })
+	public := e.app(t, func(a *partner.App) { a.Type = partner.Public })
+	unreviewed := e.app(t, func(a *partner.App) { a.Reviewed, a.OrganizationID = false, "org_none" })
 	for name, test := range map[string]struct {
-		app    oauthserver.App
+		app    partner.App
 		change func(url.Values)
 		user   string
 		status int

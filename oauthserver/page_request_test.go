@@ -15,6 +15,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // A door counts connections, of any protocol.
@@ -50,7 +52,7 @@ func newDoor(t testing.TB) *door {
 }
 
 // code finds an authorization code of an app by its text.
-func (e *pageEnv) code(t testing.TB, app oauthserver.App, text string) oauthserver.Code {
+func (e *pageEnv) code(t testing.TB, app partner.App, text string) oauthstore.Code {
 	t.Helper()
 	given, err := secret.Parse(secret.AuthorizationCode, text)
 	if err != nil {

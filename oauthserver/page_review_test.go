@@ -11,13 +11,14 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // What the console would let a developer change after the review.
 const laterCallback = "https://new.example/cb"
 
 // changedAfterReview adds a redirect URI and a scope, and changes what people see.
-func changedAfterReview(a *oauthserver.App) {
+func changedAfterReview(a *partner.App) {
 	a.Name, a.AppURL = "Service Account Security", "https://new.example/app"
 	a.RedirectURIs = append(slices.Clone(a.RedirectURIs), laterCallback)
 	a.Scopes = identity.MustScopes("invoices:read", "invoices:write", "customers:read", "payments:read")
@@ -107,12 +108,12 @@ func TestReviewGapOfStrangers_AZ16(t *testing.T) {
 	}
 
 	// A device has no address to return to.
-	device := b.enter(e.device(t, oauthserver.App{ID: app.ID, Scopes: identity.MustScopes("payments:read")}).UserCode)
+	device := b.enter(e.device(t, partner.App{ID: app.ID, Scopes: identity.MustScopes("payments:read")}).UserCode)
 	device.wantRefusal(403, notReviewed)
 	if main := device.main(); strings.Contains(main, "The address that you") || !strings.Contains(main, "Some of the access that the app asks for is new") || strings.Contains(main, "Security") {
 		t.Error(main)
 	}
-	b.enter(e.device(t, oauthserver.App{ID: app.ID, Scopes: identity.MustScopes("invoices:read")}).UserCode).wantOK()
+	b.enter(e.device(t, partner.App{ID: app.ID, Scopes: identity.MustScopes("invoices:read")}).UserCode).wantOK()
 }
 
 // AZ-16: pages show the name that was reviewed, and the current one where only sandboxes of
@@ -120,10 +121,10 @@ func TestReviewGapOfStrangers_AZ16(t *testing.T) {
 func TestReviewedName_AZ16(t *testing.T) {
 	t.Parallel()
 	const reviewed, current = "Ledger Sync", "Service Account Security"
-	opened := func(app oauthserver.App) string { return "/open?url=" + url.QueryEscape(app.AppURL) }
+	opened := func(app partner.App) string { return "/open?url=" + url.QueryEscape(app.AppURL) }
 	e := newPageEnv(t, func(cfg *oauthserver.Config) { cfg.ConnectedApps.OpenPath = opened })
 	e.host.AddBusiness("usr_tester", oauthserver.Business{ID: "biz_sandbox", Name: "Own Sandbox", MayConnect: true, SandboxOf: "org_dev"})
-	app := e.app(t, func(a *oauthserver.App) { a.AppURL = "https://partner.example/app" })
+	app := e.app(t, func(a *partner.App) { a.AppURL = "https://partner.example/app" })
 	e.update(t, app, changedAfterReview)
 	names := func(p shownPage, want, hidden string) shownPage {
 		t.Helper()
@@ -140,9 +141,9 @@ func TestReviewedName_AZ16(t *testing.T) {
 		b.submit(names(b.ask(app).wantOK(), person.want, person.hidden), "allow", withParam("business_id", person.business)).wantCallback(pageCallback)
 		names(b.get("/settings/apps").wantOK(), person.app, either(person.want == reviewed, "new.example", "partner.example"))
 		names(b.get("/settings/apps").wantOK(), person.want, person.hidden)
-		device := names(b.enter(e.device(t, oauthserver.App{ID: app.ID, Scopes: identity.MustScopes("invoices:read")}).UserCode).wantOK(), person.want, person.hidden)
+		device := names(b.enter(e.device(t, partner.App{ID: app.ID, Scopes: identity.MustScopes("invoices:read")}).UserCode).wantOK(), person.want, person.hidden)
 		names(b.submit(device, "allow").wantOK(), person.want, person.hidden)
-		denied := b.enter(e.device(t, oauthserver.App{ID: app.ID, Scopes: identity.MustScopes("invoices:read")}).UserCode).wantOK()
+		denied := b.enter(e.device(t, partner.App{ID: app.ID, Scopes: identity.MustScopes("invoices:read")}).UserCode).wantOK()
 		names(b.submit(denied, "deny").wantOK(), reviewed, current)
 		names(b.ask(app, withParam("scope", "journal:write")), reviewed, current)
 	}
@@ -173,10 +174,10 @@ func TestReviewTakenBack_AZ16(t *testing.T) {
 func TestLoopbackWarning_AZ16(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
-	app := e.app(t, registered("http://127.0.0.1/cb"), func(a *oauthserver.App) {
-		a.Type, a.Origin, a.ClientID, a.OrganizationID = oauthserver.Public, oauthserver.OriginDocument, "https://tool.example/client.json", ""
+	app := e.app(t, registered("http://127.0.0.1/cb"), func(a *partner.App) {
+		a.Type, a.Origin, a.ClientID, a.OrganizationID = partner.Public, partner.OriginDocument, "https://tool.example/client.json", ""
 	})
-	e.update(t, app, func(a *oauthserver.App) { a.RedirectURIs = append(a.RedirectURIs, "https://evil.example/cb") })
+	e.update(t, app, func(a *partner.App) { a.RedirectURIs = append(a.RedirectURIs, "https://evil.example/cb") })
 	const warning = "Any program on your computer could be asking."
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	if main := b.ask(app).wantOK().main(); !strings.Contains(main, warning) {
@@ -196,7 +197,7 @@ func TestRemovedAfterReview_AZ16(t *testing.T) {
 	e := newPageEnv(t)
 	app := e.app(t, registered(pageCallback, "https://partner.example/old"))
 	e.update(t, app, registered(pageCallback))
-	e.update(t, app, func(a *oauthserver.App) { a.Scopes = identity.MustScopes("invoices:read") })
+	e.update(t, app, func(a *partner.App) { a.Scopes = identity.MustScopes("invoices:read") })
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	b.ask(app, withParam("redirect_uri", "https://partner.example/old")).wantRefusal(400, notRegistered)
 	b.ask(app, withParam("scope", "customers:read")).wantRefusal(400, "Requested scopes not permitted for this client")
@@ -229,8 +230,8 @@ func TestChangedWhileDeciding_AZ16(t *testing.T) {
 func TestReviewedLoopback_AZ16(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t, func(cfg *oauthserver.Config) { cfg.LoopbackPorts = oauthserver.LoopbackPortsAll })
-	app := e.app(t, registered("http://127.0.0.1:4000/cb"), func(a *oauthserver.App) { a.Type = oauthserver.Public })
-	e.update(t, app, func(a *oauthserver.App) { a.RedirectURIs = append(a.RedirectURIs, "http://127.0.0.1:4000/other") })
+	app := e.app(t, registered("http://127.0.0.1:4000/cb"), func(a *partner.App) { a.Type = partner.Public })
+	e.update(t, app, func(a *partner.App) { a.RedirectURIs = append(a.RedirectURIs, "http://127.0.0.1:4000/other") })
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
 	if got := b.ask(app, withParam("redirect_uri", "http://127.0.0.1:5000/cb")).wantOK().choices(); !slices.Contains(got, "biz_bakery") {
 		t.Errorf("another port of a reviewed address: %v", got)
@@ -244,7 +245,7 @@ func TestReviewedLoopback_AZ16(t *testing.T) {
 // of another.
 func TestUnreviewed_AZ16(t *testing.T) {
 	t.Parallel()
-	before := oauthserver.App{
+	before := partner.App{
 		Name: "A", RedirectURIs: []string{"https://a.example/1", "https://a.example/2"}, Scopes: identity.MustScopes("invoices:read", "customers:read"), AppURL: "https://a.example/",
 	}
 	if diff := cmp.Diff(before.Profile(), before.Unreviewed()); diff != "" {
@@ -252,17 +253,17 @@ func TestUnreviewed_AZ16(t *testing.T) {
 	}
 	before.Reviewed, before.ReviewedAs = true, before.Profile()
 	for name, test := range map[string]struct {
-		change func(*oauthserver.App)
-		want   oauthserver.Profile
+		change func(*partner.App)
+		want   partner.Profile
 	}{
-		"nothing": {func(*oauthserver.App) {}, oauthserver.Profile{}},
-		"removed": {func(a *oauthserver.App) {
+		"nothing": {func(*partner.App) {}, partner.Profile{}},
+		"removed": {func(a *partner.App) {
 			a.RedirectURIs, a.Scopes, a.AppURL = a.RedirectURIs[1:], identity.MustScopes("customers:read"), ""
-		}, oauthserver.Profile{}},
-		"added and changed": {func(a *oauthserver.App) {
+		}, partner.Profile{}},
+		"added and changed": {func(a *partner.App) {
 			a.Name, a.AppURL = "B", "https://b.example/"
 			a.RedirectURIs, a.Scopes = []string{"https://a.example/2", "https://b.example/"}, identity.MustScopes("invoices:read", "events:read")
-		}, oauthserver.Profile{Name: "B", RedirectURIs: []string{"https://b.example/"}, Scopes: identity.MustScopes("events:read"), AppURL: "https://b.example/"}},
+		}, partner.Profile{Name: "B", RedirectURIs: []string{"https://b.example/"}, Scopes: identity.MustScopes("events:read"), AppURL: "https://b.example/"}},
 	} {
 		app := before
 		test.change(&app)

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // returnTo is the address that a sign-in returns to.
@@ -101,7 +102,7 @@ func TestSignedOutRequest(t *testing.T) {
 		e.update(t, app, registered("https://partner.example/new"))
 		b.signIn("usr_owner", "biz_bakery")
 		b.get(back).wantRefusal(400, notRegistered)
-		e.setStatus(t, app, oauthserver.AppSuspended)
+		e.setStatus(t, app, partner.AppSuspended)
 		b.get(back).wantRefusal(400, "Invalid client_id")
 	})
 	t.Run("AZ-17_the_longest_request_passes_sign_in", func(t *testing.T) {
@@ -133,7 +134,7 @@ func TestOpenRequests_AZ17(t *testing.T) {
 		pages[i] = b.ask(app, withParam("state", fmt.Sprint(i))).wantOK()
 		e.clock.Advance(time.Millisecond)
 	}
-	if n := e.count(t, "authorization_request"); n != oauthserver.MaxOpenRequests+1 {
+	if n := e.count(t, "authorization_request"); n != oauthstore.MaxOpenRequests+1 {
 		t.Errorf("%d requests are stored", n)
 	}
 	for i, p := range pages {

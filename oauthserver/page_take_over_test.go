@@ -15,13 +15,15 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const takeOverPath = "/settings/apps/take-over"
 
 // leftBehind is an app that a person connected who has left the business since, and the
 // browser of another person there.
-func leftBehind(t *testing.T, change ...func(*oauthserver.Config)) (*pageEnv, oauthserver.App, *pageBrowser) {
+func leftBehind(t *testing.T, change ...func(*oauthserver.Config)) (*pageEnv, partner.App, *pageBrowser) {
 	t.Helper()
 	e := newPageEnv(t, change...)
 	app := e.app(t)
@@ -34,7 +36,7 @@ func leftBehind(t *testing.T, change ...func(*oauthserver.Config)) (*pageEnv, oa
 }
 
 // askTakeOver opens the page to decide on.
-func (b *pageBrowser) askTakeOver(app oauthserver.App) shownPage {
+func (b *pageBrowser) askTakeOver(app partner.App) shownPage {
 	b.t.Helper()
 	return b.post(takeOverPath, url.Values{"client_id": {app.ClientID}})
 }
@@ -42,7 +44,7 @@ func (b *pageBrowser) askTakeOver(app oauthserver.App) shownPage {
 // wantHolders checks whose consents to the app are alive.
 func (e *pageEnv) wantHolders(t *testing.T, want ...string) {
 	t.Helper()
-	grants, err := e.Grants(t.Context(), oauthserver.GrantQuery{BusinessID: "biz_bakery"})
+	grants, err := e.Grants(t.Context(), oauthstore.GrantQuery{BusinessID: "biz_bakery"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func TestTakeOverPage_INST06(t *testing.T) {
 func TestNothingToTakeOver_INST06(t *testing.T) {
 	t.Parallel()
 	e := newPageEnv(t)
-	app, public := e.app(t), e.app(t, func(a *oauthserver.App) { a.Type = oauthserver.Public })
+	app, public := e.app(t), e.app(t, func(a *partner.App) { a.Type = partner.Public })
 	owner := e.browser(t).signIn("usr_owner", "biz_bakery")
 	owner.connect(app)
 	owner.connect(public)
@@ -120,7 +122,7 @@ func TestNothingToTakeOver_INST06(t *testing.T) {
 	b.post(takeOverPath, url.Values{"client_id": {"nobody"}}).wantRefusal(http.StatusNotFound, "client nobody not found")
 	other := e.app(t)
 	b.askTakeOver(other).wantRefusal(http.StatusNotFound, "client "+other.ClientID+" not found")
-	e.setStatus(t, app, oauthserver.AppSuspended)
+	e.setStatus(t, app, partner.AppSuspended)
 	if offers(b) != 0 {
 		t.Error("a take-over of an app that is suspended")
 	}
@@ -210,9 +212,9 @@ func TestTakeOverDecision_AZ14(t *testing.T) {
 		e.host.RemoveBusiness("usr_owner", "biz_bakery")
 		b.submit(page, "allow").wantRefusal(http.StatusConflict, "The app can do more now than the page showed; nothing was taken over")
 
-		e.setStatus(t, app, oauthserver.AppSuspended)
+		e.setStatus(t, app, partner.AppSuspended)
 		b.submit(page, "allow").wantRefusal(http.StatusBadRequest, "Invalid client_id")
-		e.setStatus(t, app, oauthserver.AppActive)
+		e.setStatus(t, app, partner.AppActive)
 		e.wantHolders(t, "usr_owner")
 		// Less than the page showed is no reason to ask again.
 		if _, err := e.SetInstallationScopes(t.Context(), app.ID, "biz_bakery", identity.MustScopes("invoices:read"), unrecorded); err != nil {
@@ -234,7 +236,7 @@ func TestTakeOverDecision_AZ14(t *testing.T) {
 	})
 }
 
-func unrecorded(oauthserver.Installation, oauthserver.Installation) []events.Event { return nil }
+func unrecorded(partner.Installation, partner.Installation) []events.Event { return nil }
 
 // INST-06: of many people who take a connection over at the same time, one does.
 func TestTakeOverConcurrently_INST06(t *testing.T) {

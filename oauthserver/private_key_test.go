@@ -17,6 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -233,7 +234,7 @@ func TestAssertionRefused(t *testing.T) {
 func TestAssertionOfASuspendedApp(t *testing.T) {
 	t.Parallel()
 	k, h := newKeyClient(t)
-	k.Must(k.OAuth.SetAppStatus(t.Context(), k.app(h.clientID).ID, oauthserver.AppSuspended))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), k.app(h.clientID).ID, partner.AppSuspended))
 	k.try(h.params(nil)).notAuthenticated()
 	k.post("/oauth/introspect", nil, append(h.params(nil), "token", "x")...).ok("active")
 }

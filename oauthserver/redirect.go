@@ -1,6 +1,9 @@
 package oauthserver
 
-import "github.com/partnerkit/partnerkit/oauthserver/internal/uri"
+import (
+	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
+	"github.com/partnerkit/partnerkit/partner"
+)
 
 // MaxRedirectURI is the maximum length of a redirect URI.
 const MaxRedirectURI = uri.MaxRedirect
@@ -40,8 +43,8 @@ func (rules RedirectRules) Problem(raw string) string {
 func WebOrigin(raw string) (origin string, ok bool) { return uri.WebOrigin(raw) }
 
 // isRegistered reports whether the redirect URI is one of the app.
-func (s *Server) isRegistered(app App, redirectURI string) bool {
+func (s *Server) isRegistered(app partner.App, redirectURI string) bool {
 	anyPort := s.cfg.LoopbackPorts == LoopbackPortsAll ||
-		s.cfg.LoopbackPorts == LoopbackPortsDocuments && app.Origin == OriginDocument
+		s.cfg.LoopbackPorts == LoopbackPortsDocuments && app.Origin == partner.OriginDocument
 	return redirectURI != "" && uri.IsRegistered(app.RedirectURIs, redirectURI, anyPort)
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // registrationResponse is the response of RFC 7591 section 3.2.1. Its two members for the
@@ -75,7 +78,7 @@ func (s *Server) registrationRules() clientmetadata.Rules {
 
 // registrar is the organization that an app is registered for.
 type registrar struct {
-	token          *Digest // names the organization, if it is not nil
+	token          *storage.Digest // names the organization, if it is not nil
 	organizationID string
 }
 
@@ -104,14 +107,14 @@ func (s *Server) registrar(r *http.Request) (registrar, error) {
 }
 
 // register creates the app and uses up the registration token.
-func (s *Server) register(ctx context.Context, now time.Time, by registrar, m clientmetadata.Client) (App, secret.Secret, error) {
-	app := App{
-		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: Public, Status: AppActive,
-		Origin: OriginRegistered, Name: m.Name, OrganizationID: by.organizationID,
+func (s *Server) register(ctx context.Context, now time.Time, by registrar, m clientmetadata.Client) (partner.App, secret.Secret, error) {
+	app := partner.App{
+		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: partner.Public, Status: partner.AppActive,
+		Origin: partner.OriginRegistered, Name: m.Name, OrganizationID: by.organizationID,
 		RedirectURIs: m.RedirectURIs, Scopes: m.Scopes, Metadata: encodeMetadata(m.Details), CreatedAt: now, Version: 1,
 	}
 	if m.AuthMethod != authNone {
-		app.Type = Confidential
+		app.Type = partner.Confidential
 	}
 	if s.cfg.RegisteredScopesAsDefault {
 		app.Scopes = s.cfg.Scopes.Requestable()
@@ -119,13 +122,13 @@ func (s *Server) register(ctx context.Context, now time.Time, by registrar, m cl
 	}
 	app, clientSecret, err := s.addApp(ctx, app, by.token)
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return App{}, secret.Secret{}, errRegistration()
-	case errors.Is(err, ErrTooManyApps):
+	case errors.Is(err, partner.ErrNotFound):
+		return partner.App{}, secret.Secret{}, errRegistration()
+	case errors.Is(err, oauthstore.ErrTooManyApps):
 		// Neither other metadata nor another token would help.
-		return App{}, secret.Secret{}, apierror.NewOAuth(apierror.AccessDenied, s.tooManyApps())
+		return partner.App{}, secret.Secret{}, apierror.NewOAuth(apierror.AccessDenied, s.tooManyApps())
 	case err != nil:
-		return App{}, secret.Secret{}, apierror.Failed("register app", err)
+		return partner.App{}, secret.Secret{}, apierror.Failed("register app", err)
 	}
 	return app, clientSecret, nil
 }
@@ -133,18 +136,18 @@ func (s *Server) register(ctx context.Context, now time.Time, by registrar, m cl
 // IssueRegistrationToken issues a token that lets its bearer register one app for the
 // organization within Lifetimes.RegistrationToken, and returns it with its record. The token
 // cannot be read again.
-func (s *Server) IssueRegistrationToken(ctx context.Context, organizationID string) (string, RegistrationToken, error) {
+func (s *Server) IssueRegistrationToken(ctx context.Context, organizationID string) (string, oauthstore.RegistrationToken, error) {
 	if organizationID == "" {
-		return "", RegistrationToken{}, errors.New("issue registration token: no organization")
+		return "", oauthstore.RegistrationToken{}, errors.New("issue registration token: no organization")
 	}
 	now := s.cfg.Clock.Now()
 	token := secret.New(secret.RegistrationToken)
-	record := RegistrationToken{
+	record := oauthstore.RegistrationToken{
 		ID: id.New(id.RegistrationToken, now), Digest: token.Digest(), OrganizationID: organizationID,
 		CreatedAt: now, ExpiresAt: now.Add(s.cfg.Lifetimes.RegistrationToken),
 	}
 	if err := s.cfg.Store.CreateRegistrationToken(ctx, record); err != nil {
-		return "", RegistrationToken{}, apierror.Failed("issue registration token", err)
+		return "", oauthstore.RegistrationToken{}, apierror.Failed("issue registration token", err)
 	}
 	return token.Reveal(), record, nil
 }

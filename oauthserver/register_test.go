@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -80,8 +81,8 @@ func TestRegister(t *testing.T) {
 			k.token(withBasic(clientID, clientSecret), "grant_type", "x").passed()
 			// REG-05: unreviewed, of the organization that the policy says.
 			app := k.app(clientID)
-			if app.Reviewed || app.OrganizationID != "org_1" || app.Origin != oauthserver.OriginRegistered || app.Name != test.want["client_name"] ||
-				(app.Type == oauthserver.Confidential) != test.confidential || app.Scopes.String() != test.want["scope"] {
+			if app.Reviewed || app.OrganizationID != "org_1" || app.Origin != partner.OriginRegistered || app.Name != test.want["client_name"] ||
+				(app.Type == partner.Confidential) != test.confidential || app.Scopes.String() != test.want["scope"] {
 				t.Errorf("app %+v", app)
 			}
 			if test.confidential && !strings.HasPrefix(clientSecret, "pk_cs_") {
@@ -244,7 +245,7 @@ func TestRegistrationBound_CON12(t *testing.T) {
 		return withHeader("Authorization", "Bearer "+token)
 	}
 	created, err := k.OAuth.CreateApp(t.Context(), oauthserver.NewApp{
-		Name: "A", Type: oauthserver.Public, OrganizationID: "org_7", RedirectURIs: []string{apiRedirect}, Scopes: identity.MustScopes("invoices:read"),
+		Name: "A", Type: partner.Public, OrganizationID: "org_7", RedirectURIs: []string{apiRedirect}, Scopes: identity.MustScopes("invoices:read"),
 	})
 	k.Must(err)
 	if got := k.register(body, issue("org_7")); got.Status != http.StatusCreated {
@@ -257,7 +258,7 @@ func TestRegistrationBound_CON12(t *testing.T) {
 	if got := k.register(body, issue("org_8")); got.Status != http.StatusCreated {
 		t.Errorf("for another organization: %d %s", got.Status, got.Body)
 	}
-	k.Must(k.OAuth.SetAppStatus(t.Context(), created.App.ID, oauthserver.AppDeactivated))
+	k.Must(k.OAuth.SetAppStatus(t.Context(), created.App.ID, partner.AppDeactivated))
 	if got := k.register(body, third); got.Status != http.StatusCreated {
 		t.Errorf("after one was deactivated: %d %s", got.Status, got.Body)
 	}

@@ -4,75 +4,35 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
-// Profile is what people see of an app and where it sends them. A review covers it.
-type Profile struct {
-	Name         string
-	RedirectURIs []string
-	Scopes       identity.Scopes
-	AppURL       string
-}
-
-// IsEmpty reports whether the profile says nothing.
-func (p Profile) IsEmpty() bool {
-	return p.Name == "" && len(p.RedirectURIs) == 0 && p.Scopes.IsEmpty() && p.AppURL == ""
-}
-
-// Profile returns the profile of the app as it is now.
-func (a App) Profile() Profile {
-	return Profile{Name: a.Name, RedirectURIs: slices.Clone(a.RedirectURIs), Scopes: a.Scopes, AppURL: a.AppURL}
-}
-
-// Unreviewed returns what no review covers yet: all of an app that has not completed review,
-// and of another one the name and App URL if they changed, and the added redirect URIs and
-// scopes. What was removed needs no review.
-func (a App) Unreviewed() Profile {
-	if !a.Reviewed {
-		return a.Profile()
-	}
-	p := Profile{Scopes: a.Scopes.Minus(a.ReviewedAs.Scopes)}
-	if a.Name != a.ReviewedAs.Name {
-		p.Name = a.Name
-	}
-	for _, uri := range a.RedirectURIs {
-		if !slices.Contains(a.ReviewedAs.RedirectURIs, uri) {
-			p.RedirectURIs = append(p.RedirectURIs, uri)
-		}
-	}
-	if a.AppURL != a.ReviewedAs.AppURL {
-		p.AppURL = a.AppURL
-	}
-	return p
-}
-
-// ShownIn returns the app as people in a business see it: in a sandbox of its own organization
+// ShownIn returns an app as people in a business see it: in a sandbox of its own organization
 // as it is, and elsewhere with the name and App URL that were reviewed. Of the business, ID and
 // SandboxOf count.
-func (a App) ShownIn(b Business) App {
+func ShownIn(a partner.App, b Business) partner.App {
 	if isOwnSandbox(a, b, vouched{}) {
 		return a
 	}
-	return a.asReviewed()
+	return asReviewed(a)
 }
 
-// shownIn is [App.ShownIn] with the trust of the host in the app's metadata document.
-func (s *Server) shownIn(ctx context.Context, app App, b Business) (App, error) {
-	if app.Origin == OriginDocument {
+// shownIn is [ShownIn] with the trust of the host in the app's metadata document.
+func (s *Server) shownIn(ctx context.Context, app partner.App, b Business) (partner.App, error) {
+	if app.Origin == partner.OriginDocument {
 		trust, err := s.documents.trust(ctx, app.ClientID)
 		if err != nil || trust.Review == DocumentReviewed {
 			return app, err
 		}
 	}
-	return app.ShownIn(b), nil
+	return ShownIn(app, b), nil
 }
 
 // asReviewed returns the app with the name and App URL that were reviewed. An App URL that was
 // removed stays removed.
-func (a App) asReviewed() App {
+func asReviewed(a partner.App) partner.App {
 	if a.ReviewedAs.IsEmpty() {
 		return a
 	}
@@ -101,7 +61,7 @@ type wish struct {
 }
 
 // reviewGap compares what an app asks for with its last review.
-func (s *Server) reviewGap(app App, w wish) ReviewGap {
+func (s *Server) reviewGap(app partner.App, w wish) ReviewGap {
 	reviewed := app
 	reviewed.RedirectURIs = app.ReviewedAs.RedirectURIs
 	return ReviewGap{
@@ -112,12 +72,12 @@ func (s *Server) reviewGap(app App, w wish) ReviewGap {
 
 // mayConnectTo reports whether review allows the connection: what no review covers can be
 // connected to sandbox businesses of the app's own organization only.
-func (s *Server) mayConnectTo(app App, b Business, w wish, v vouched) bool {
+func (s *Server) mayConnectTo(app partner.App, b Business, w wish, v vouched) bool {
 	return v.reviewed || app.Reviewed && s.reviewGap(app, w).IsEmpty() || isOwnSandbox(app, b, v)
 }
 
 // isOwnSandbox reports whether the business is a sandbox of the app's organization.
-func isOwnSandbox(app App, b Business, v vouched) bool {
+func isOwnSandbox(app partner.App, b Business, v vouched) bool {
 	owner := cmp.Or(app.OrganizationID, v.organizationID)
 	return owner != "" && b.SandboxOf == owner
 }
@@ -176,9 +136,9 @@ func gapOf(err error) ReviewGap {
 	return ReviewGap{}
 }
 
-// CompleteReview records that a review of the app has covered a profile; [ErrNotFound].
-func (s *Server) CompleteReview(ctx context.Context, appID string, covered Profile) error {
-	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a App) (App, error) {
+// CompleteReview records that a review of the app has covered a profile; [partner.ErrNotFound].
+func (s *Server) CompleteReview(ctx context.Context, appID string, covered partner.Profile) error {
+	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a partner.App) (partner.App, error) {
 		a.Reviewed, a.ReviewedAs = true, covered
 		return a, nil
 	})
@@ -186,9 +146,9 @@ func (s *Server) CompleteReview(ctx context.Context, appID string, covered Profi
 }
 
 // SetReviewed sets whether the app has completed review, which then covers the app as it is;
-// [ErrNotFound]. After a review is taken back, businesses still see the name that it covered.
+// [partner.ErrNotFound]. After a review is taken back, businesses still see the name that it covered.
 func (s *Server) SetReviewed(ctx context.Context, appID string, reviewed bool) error { //nolint:revive // the value, not a switch
-	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a App) (App, error) {
+	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a partner.App) (partner.App, error) {
 		if a.Reviewed = reviewed; reviewed {
 			a.ReviewedAs = a.Profile()
 		}

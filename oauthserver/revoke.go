@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 )
 
 // serveRevoke is the revocation endpoint (RFC 7009). Its response does not depend on the
@@ -32,9 +33,9 @@ func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request) error {
 
 // revoker returns which tokens the caller may end: its own if it authenticates, and otherwise
 // any token that it holds.
-func (s *Server) revoker(ctx context.Context, c call) (mayEnd func(Standing) bool, err error) {
+func (s *Server) revoker(ctx context.Context, c call) (mayEnd func(oauthstore.Standing) bool, err error) {
 	if c.credentials.IsAbsent() && c.credentials.Problem == nil {
-		return func(Standing) bool { return true }, nil
+		return func(oauthstore.Standing) bool { return true }, nil
 	}
 	client, err := s.authenticate(ctx, c)
 	if err != nil {
@@ -45,14 +46,14 @@ func (s *Server) revoker(ctx context.Context, c call) (mayEnd func(Standing) boo
 
 // revoke ends a token: an access token alone, or the whole family of a refresh token (RFC
 // 7009 section 2.1). The prefix of a token tells its kind, so hints are ignored.
-func (s *Server) revoke(ctx context.Context, c call, text string, mayEnd func(Standing) bool) error {
+func (s *Server) revoke(ctx context.Context, c call, text string, mayEnd func(oauthstore.Standing) bool) error {
 	token, err := s.findToken(ctx, text)
 	if err != nil || token == nil || !mayEnd(token.standing) {
 		return err
 	}
-	revocation := Revocation{FamilyID: token.standing.FamilyID, Now: c.now}
+	revocation := oauthstore.Revocation{FamilyID: token.standing.FamilyID, Now: c.now}
 	if token.accessID != "" {
-		revocation = Revocation{AccessTokenID: token.accessID, Now: c.now}
+		revocation = oauthstore.Revocation{AccessTokenID: token.accessID, Now: c.now}
 	}
 	if _, err := s.cfg.Store.Revoke(ctx, revocation); err != nil {
 		return apierror.Failed("revoke token", err)

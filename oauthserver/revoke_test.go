@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // revoked wants REV-02's response.
@@ -104,10 +104,10 @@ func TestRevokeRefuses(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	access, refresh := k.tokens(confidentialID)
-	suspended := k.addApp("cli_suspended", oauthserver.Public)
-	k.Must(k.OAuth.SetAppStatus(t.Context(), suspended.ID, oauthserver.AppSuspended))
-	deactivated := k.addApp("cli_deactivated", oauthserver.Confidential)
-	k.Must(k.OAuth.SetAppStatus(t.Context(), deactivated.ID, oauthserver.AppDeactivated))
+	suspended := k.addApp("cli_suspended", partner.Public)
+	k.Must(k.OAuth.SetAppStatus(t.Context(), suspended.ID, partner.AppSuspended))
+	deactivated := k.addApp("cli_deactivated", partner.Confidential)
+	k.Must(k.OAuth.SetAppStatus(t.Context(), deactivated.ID, partner.AppDeactivated))
 	for name, test := range map[string]struct {
 		change apiRequest
 		form   []string

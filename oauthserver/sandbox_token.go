@@ -13,6 +13,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // SandboxToken is an access token for the first calls of an app.
@@ -25,7 +27,7 @@ type SandboxToken struct {
 
 // SandboxBusinesses lists the sandbox businesses of the app's organization to which a user may
 // connect apps now, in the order of the host.
-func (s *Server) SandboxBusinesses(ctx context.Context, app App, userID string) ([]Business, error) {
+func (s *Server) SandboxBusinesses(ctx context.Context, app partner.App, userID string) ([]Business, error) {
 	status, err := s.cfg.Store.UserStatus(ctx, userID)
 	if err != nil || status != identity.UserActive {
 		return nil, err
@@ -38,7 +40,7 @@ func (s *Server) SandboxBusinesses(ctx context.Context, app App, userID string) 
 // app, as if the user had allowed that on the consent page, and returns an access token. Its
 // error is one of apierror if the user may not connect the app there now. Who may act for the
 // app is for the caller to decide.
-func (s *Server) SandboxToken(ctx context.Context, app App, session identity.Session, businessID string) (SandboxToken, error) {
+func (s *Server) SandboxToken(ctx context.Context, app partner.App, session identity.Session, businessID string) (SandboxToken, error) {
 	d := posted{session: session, form: bodies.Form{businessField: {businessID}}, now: s.cfg.Clock.Now()}
 	w := wish{scopes: app.Scopes}
 	approval, business, err := s.approval(ctx, app, d, w)
@@ -50,7 +52,7 @@ func (s *Server) SandboxToken(ctx context.Context, app App, session identity.Ses
 	}
 	// The consent page, step by step: an open request, its approval, and its code.
 	name := secret.New(secret.ConsentRequest)
-	request := AuthorizationRequest{
+	request := oauthstore.AuthorizationRequest{
 		ID: id.New(id.Authorization, d.now), Digest: name.Digest(), AppID: app.ID, Scopes: app.Scopes,
 		CreatedAt: d.now, ExpiresAt: d.now.Add(s.cfg.Lifetimes.Request),
 	}
@@ -59,7 +61,7 @@ func (s *Server) SandboxToken(ctx context.Context, app App, session identity.Ses
 	}
 	code := secret.New(secret.AuthorizationCode)
 	approval.RequestID, approval.Audit = request.ID, d.entry(audit.ConsentAllowed, app.ID, businessID)
-	approval.Code = NewCode{ID: id.New(id.Code, d.now), Digest: code.Digest(), ExpiresAt: d.now.Add(s.cfg.Lifetimes.Code)}
+	approval.Code = oauthstore.NewCode{ID: id.New(id.Code, d.now), Digest: code.Digest(), ExpiresAt: d.now.Add(s.cfg.Lifetimes.Code)}
 	approved, err := s.cfg.Store.DecideRequest(ctx, approval)
 	if err != nil {
 		return SandboxToken{}, err
@@ -72,21 +74,21 @@ func (s *Server) SandboxToken(ctx context.Context, app App, session identity.Ses
 	if err != nil {
 		return SandboxToken{}, err
 	}
-	if issued.Outcome != Issued { // something has ended since the approval
+	if issued.Outcome != oauthstore.Issued { // something has ended since the approval
 		return SandboxToken{}, apierror.Invalid("The token could not be issued: the app, the user or the business has changed. Try again.")
 	}
 	return SandboxToken{AccessToken: tokens.Access.Reveal(), Business: business, Scopes: issued.Scopes, ExpiresAt: d.now.Add(s.cfg.Lifetimes.AccessToken)}, nil
 }
 
 // redeemOwn redeems a code that was made just now.
-func (s *Server) redeemOwn(ctx context.Context, code secret.Secret, d posted) (IssueResult, tokenpair.Pair, error) {
+func (s *Server) redeemOwn(ctx context.Context, code secret.Secret, d posted) (oauthstore.IssueResult, tokenpair.Pair, error) {
 	found, err := s.cfg.Store.Code(ctx, code.Digest())
 	if err != nil {
-		return IssueResult{}, tokenpair.Pair{}, fmt.Errorf("redeem a code that was issued: %w", err)
+		return oauthstore.IssueResult{}, tokenpair.Pair{}, fmt.Errorf("redeem a code that was issued: %w", err)
 	}
 	member, err := s.isMember(ctx, found.BusinessID, found.UserID)
 	if err != nil {
-		return IssueResult{}, tokenpair.Pair{}, err
+		return oauthstore.IssueResult{}, tokenpair.Pair{}, err
 	}
 	tokens := tokenpair.New(d.now)
 	issued, err := s.cfg.Store.RedeemCode(ctx, found, s.newTokens(tokens, d.now, member))

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // MaxSessionToken is the maximum length of a session token in bytes.
@@ -27,7 +28,7 @@ type SessionToken struct {
 // SessionTokenVerifier verifies subject tokens. An error that wraps [ErrInternal] is an
 // internal error; any other error means that the token is not valid.
 type SessionTokenVerifier interface {
-	VerifySessionToken(ctx context.Context, app App, token string, now time.Time) (SessionToken, error)
+	VerifySessionToken(ctx context.Context, app partner.App, token string, now time.Time) (SessionToken, error)
 }
 
 // The reasons why no session token is issued; match with errors.Is.
@@ -59,7 +60,7 @@ type NewSessionToken struct {
 
 // IssueSessionToken issues a session token for an embedded app: a JWT that the app verifies
 // with the published keys and exchanges, once and within a minute, for an access token. It
-// returns [ErrNotFound] (no such app), [ErrPublicApp], [ErrAppNotUsable], [ErrNotInstalled],
+// returns [partner.ErrNotFound] (no such app), [ErrPublicApp], [ErrAppNotUsable], [ErrNotInstalled],
 // [ErrUserNotActive] or [ErrNotMember]; internal errors wrap [ErrInternal].
 func (s *Server) IssueSessionToken(ctx context.Context, t NewSessionToken) (string, error) {
 	if t.BusinessID == "" || t.UserID == "" {
@@ -70,7 +71,7 @@ func (s *Server) IssueSessionToken(ctx context.Context, t NewSessionToken) (stri
 	if err != nil {
 		return "", err
 	}
-	installations, err := s.cfg.Store.Installations(ctx, InstallationQuery{AppID: app.ID, BusinessID: t.BusinessID})
+	installations, err := s.cfg.Store.Installations(ctx, partner.InstallationQuery{AppID: app.ID, BusinessID: t.BusinessID})
 	if err != nil {
 		return "", internalError("issue session token", err)
 	}
@@ -97,8 +98,8 @@ func (s *Server) IssueSessionToken(ctx context.Context, t NewSessionToken) (stri
 }
 
 // sessionApp returns an app that can exchange session tokens.
-func (s *Server) sessionApp(ctx context.Context, t NewSessionToken) (App, error) {
-	var app App
+func (s *Server) sessionApp(ctx context.Context, t NewSessionToken) (partner.App, error) {
+	var app partner.App
 	var err error
 	if t.AppID != "" {
 		app, err = s.cfg.Store.App(ctx, t.AppID)
@@ -106,14 +107,14 @@ func (s *Server) sessionApp(ctx context.Context, t NewSessionToken) (App, error)
 		app, err = s.appByClientID(ctx, t.ClientID)
 	}
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return App{}, ErrNotFound
+	case errors.Is(err, partner.ErrNotFound):
+		return partner.App{}, partner.ErrNotFound
 	case err != nil:
-		return App{}, internalError("issue session token", err)
-	case app.Type != Confidential:
-		return App{}, ErrPublicApp
+		return partner.App{}, internalError("issue session token", err)
+	case app.Type != partner.Confidential:
+		return partner.App{}, ErrPublicApp
 	case !app.IsUsable():
-		return App{}, ErrAppNotUsable
+		return partner.App{}, ErrAppNotUsable
 	}
 	return app, nil
 }
@@ -141,7 +142,7 @@ type issuedTokens struct{ keys *sessiontoken.Keys }
 
 // VerifySessionToken implements [SessionTokenVerifier]. Its errors quote nothing of the
 // token.
-func (v issuedTokens) VerifySessionToken(ctx context.Context, app App, token string, now time.Time) (SessionToken, error) {
+func (v issuedTokens) VerifySessionToken(ctx context.Context, app partner.App, token string, now time.Time) (SessionToken, error) {
 	verified, err := v.keys.Verify(ctx, app.ClientID, token, now)
 	if _, rejected := errors.AsType[sessiontoken.Rejection](err); err != nil && !rejected {
 		return SessionToken{}, internalError("verify session token", err)

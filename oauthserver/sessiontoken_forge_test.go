@@ -16,6 +16,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // TX-02: what is refused about the text, the header and the signature.
@@ -229,7 +230,7 @@ func TestSessionTokenClaims_TX02(t *testing.T) {
 	good["aud"] = ""
 	raw, err := json.Marshal(good)
 	mustDo(t, err)
-	if _, err := r.SessionVerifier().VerifySessionToken(t.Context(), oauthserver.App{}, signRaw(t, private, header, string(raw)), r.clock.Now()); err == nil {
+	if _, err := r.SessionVerifier().VerifySessionToken(t.Context(), partner.App{}, signRaw(t, private, header, string(raw)), r.clock.Now()); err == nil {
 		t.Error("accepted for no app at all")
 	}
 }

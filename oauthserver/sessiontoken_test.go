@@ -18,6 +18,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func unb64(t testing.TB, text string) map[string]any {
@@ -133,46 +135,46 @@ func TestIssueSessionTokenRefuses_TX05_TX07(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name  string
-		setUp func(t *testing.T, r *documentHarness, app oauthserver.App, m *oauthserver.NewSessionToken)
+		setUp func(t *testing.T, r *documentHarness, app partner.App, m *oauthserver.NewSessionToken)
 		want  error
 	}{
-		{"unknown app", func(_ *testing.T, _ *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
+		{"unknown app", func(_ *testing.T, _ *documentHarness, _ partner.App, m *oauthserver.NewSessionToken) {
 			m.AppID = "app_none"
-		}, oauthserver.ErrNotFound},
-		{"no app", func(_ *testing.T, _ *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
+		}, partner.ErrNotFound},
+		{"no app", func(_ *testing.T, _ *documentHarness, _ partner.App, m *oauthserver.NewSessionToken) {
 			m.AppID = ""
-		}, oauthserver.ErrNotFound},
-		{"public", func(t *testing.T, r *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
-			public := r.app(t, func(a *oauthserver.App) { a.Type = oauthserver.Public })
+		}, partner.ErrNotFound},
+		{"public", func(t *testing.T, r *documentHarness, _ partner.App, m *oauthserver.NewSessionToken) {
+			public := r.app(t, func(a *partner.App) { a.Type = partner.Public })
 			r.install(t, public, "biz_1", "usr_1")
 			m.AppID = public.ID
 		}, oauthserver.ErrPublicApp},
-		{"suspended", func(t *testing.T, r *documentHarness, app oauthserver.App, _ *oauthserver.NewSessionToken) {
-			mustDo(t, r.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+		{"suspended", func(t *testing.T, r *documentHarness, app partner.App, _ *oauthserver.NewSessionToken) {
+			mustDo(t, r.SetAppStatus(t.Context(), app.ID, partner.AppSuspended))
 		}, oauthserver.ErrAppNotUsable},
-		{"deactivated", func(t *testing.T, r *documentHarness, app oauthserver.App, _ *oauthserver.NewSessionToken) {
-			mustDo(t, r.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
+		{"deactivated", func(t *testing.T, r *documentHarness, app partner.App, _ *oauthserver.NewSessionToken) {
+			mustDo(t, r.SetAppStatus(t.Context(), app.ID, partner.AppDeactivated))
 		}, oauthserver.ErrAppNotUsable},
-		{"another business", func(_ *testing.T, r *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
+		{"another business", func(_ *testing.T, r *documentHarness, _ partner.App, m *oauthserver.NewSessionToken) {
 			m.BusinessID = "biz_2"
 			r.host.AddBusiness("usr_1", oauthserver.Business{ID: "biz_2"})
 		}, oauthserver.ErrNotInstalled},
-		{"uninstalled", func(t *testing.T, r *documentHarness, app oauthserver.App, _ *oauthserver.NewSessionToken) {
+		{"uninstalled", func(t *testing.T, r *documentHarness, app partner.App, _ *oauthserver.NewSessionToken) {
 			mustDo(t, r.Uninstall(t.Context(), app.ID, "biz_1", "usr_1"))
 		}, oauthserver.ErrNotInstalled},
-		{"access revoked", func(t *testing.T, r *documentHarness, app oauthserver.App, _ *oauthserver.NewSessionToken) {
+		{"access revoked", func(t *testing.T, r *documentHarness, app partner.App, _ *oauthserver.NewSessionToken) {
 			mustDo(t, r.RevokeAccess(t.Context(), app.ID, "biz_1", "usr_1"))
 		}, oauthserver.ErrNotInstalled},
-		{"suspended user", func(t *testing.T, r *documentHarness, _ oauthserver.App, _ *oauthserver.NewSessionToken) {
+		{"suspended user", func(t *testing.T, r *documentHarness, _ partner.App, _ *oauthserver.NewSessionToken) {
 			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", identity.UserSuspended))
 		}, oauthserver.ErrUserNotActive},
-		{"restricted user", func(t *testing.T, r *documentHarness, _ oauthserver.App, _ *oauthserver.NewSessionToken) {
+		{"restricted user", func(t *testing.T, r *documentHarness, _ partner.App, _ *oauthserver.NewSessionToken) {
 			mustDo(t, r.SetUserStatus(t.Context(), "usr_1", identity.UserRestricted))
 		}, oauthserver.ErrUserNotActive},
-		{"no member", func(_ *testing.T, _ *documentHarness, _ oauthserver.App, m *oauthserver.NewSessionToken) {
+		{"no member", func(_ *testing.T, _ *documentHarness, _ partner.App, m *oauthserver.NewSessionToken) {
 			m.UserID = "usr_2"
 		}, oauthserver.ErrNotMember},
-		{"the host fails", func(_ *testing.T, r *documentHarness, _ oauthserver.App, _ *oauthserver.NewSessionToken) {
+		{"the host fails", func(_ *testing.T, r *documentHarness, _ partner.App, _ *oauthserver.NewSessionToken) {
 			r.host.SetError(errors.New("host is down"))
 		}, oauthserver.ErrInternal},
 	}
@@ -246,11 +248,11 @@ func TestSessionTokenIsBoundToItsInstallation_TX04(t *testing.T) {
 	t.Parallel()
 	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
-	exchange := func(token string) oauthserver.Outcome {
+	exchange := func(token string) oauthstore.Outcome {
 		t.Helper()
 		verified, err := r.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now())
 		mustDo(t, err)
-		issued, err := r.env.ExchangeSession(t.Context(), oauthserver.Exchange{
+		issued, err := r.env.ExchangeSession(t.Context(), oauthstore.Exchange{
 			TokenID: verified.ID, ExpiresAt: verified.ExpiresAt, AppID: app.ID, BusinessID: verified.BusinessID,
 			UserID: verified.UserID, InstallationID: verified.InstallationID,
 		}, documentTokens(r.clock.Now()))
@@ -258,22 +260,22 @@ func TestSessionTokenIsBoundToItsInstallation_TX04(t *testing.T) {
 		return issued.Outcome
 	}
 	kept, old := r.issue(t, r.Server, m), r.issue(t, r.Server, m)
-	if got := exchange(kept); got != oauthserver.Issued {
+	if got := exchange(kept); got != oauthstore.Issued {
 		t.Errorf("first use: %s", got)
 	}
-	if got := exchange(kept); got != oauthserver.Lost {
+	if got := exchange(kept); got != oauthstore.Lost {
 		t.Errorf("second use: %s", got)
 	}
 	mustDo(t, r.Uninstall(t.Context(), app.ID, "biz_1", "usr_1"))
-	if got := exchange(old); got != oauthserver.Dead {
+	if got := exchange(old); got != oauthstore.Dead {
 		t.Errorf("after the uninstall: %s", got)
 	}
 	r.clock.Advance(time.Second)
 	r.install(t, app, "biz_1", "usr_1")
-	if got := exchange(r.issue(t, r.Server, m)); got != oauthserver.Issued {
+	if got := exchange(r.issue(t, r.Server, m)); got != oauthstore.Issued {
 		t.Errorf("issued under the new one: %s", got)
 	}
-	if got := exchange(old); got == oauthserver.Issued {
+	if got := exchange(old); got == oauthstore.Issued {
 		t.Errorf("issued under the old one: %s", got)
 	}
 }

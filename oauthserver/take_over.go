@@ -12,6 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // TakeOver makes what people who have left a business allowed an app there the consent of
@@ -32,7 +34,7 @@ func (s *Server) TakeOver(ctx context.Context, appID, businessID, userID string)
 	if err != nil {
 		return err
 	}
-	return t.do(ctx, posted{session: identity.Session{UserID: userID}, now: s.cfg.Clock.Now()}, AuthorizationRequest{Scopes: t.wish.scopes})
+	return t.do(ctx, posted{session: identity.Session{UserID: userID}, now: s.cfg.Clock.Now()}, oauthstore.AuthorizationRequest{Scopes: t.wish.scopes})
 }
 
 // takeOver is a connection that a person may take over.
@@ -44,7 +46,7 @@ type takeOver struct {
 
 // takeOver returns the connection of an app to a business. Its wish has the scopes that the
 // tokens of the people who have left have now.
-func (s *Server) takeOver(ctx context.Context, app App, businessID string, session identity.Session) (takeOver, error) {
+func (s *Server) takeOver(ctx context.Context, app partner.App, businessID string, session identity.Session) (takeOver, error) {
 	var none takeOver
 	if !app.IsUsable() {
 		return none, errClientID
@@ -57,16 +59,16 @@ func (s *Server) takeOver(ctx context.Context, app App, businessID string, sessi
 	if t.business, err = c.business(businessID); err != nil {
 		return none, err
 	}
-	installed, err := s.cfg.Store.Installations(ctx, InstallationQuery{AppID: app.ID, BusinessID: businessID})
+	installed, err := s.cfg.Store.Installations(ctx, partner.InstallationQuery{AppID: app.ID, BusinessID: businessID})
 	switch {
 	case err != nil:
 		return none, err
 	case len(installed) == 0:
-		return none, ErrNotFound
-	case app.Type != Confidential:
+		return none, partner.ErrNotFound
+	case app.Type != partner.Confidential:
 		return none, errPublicTakeOver
 	}
-	grants, err := s.cfg.Store.Grants(ctx, GrantQuery{BusinessID: businessID, AppID: app.ID})
+	grants, err := s.cfg.Store.Grants(ctx, oauthstore.GrantQuery{BusinessID: businessID, AppID: app.ID})
 	if err != nil {
 		return none, err
 	}
@@ -88,15 +90,15 @@ func (s *Server) takeOver(ctx context.Context, app App, businessID string, sessi
 }
 
 // do takes the connection over. The request says which scopes the person saw.
-func (t takeOver) do(ctx context.Context, d posted, request AuthorizationRequest) error {
+func (t takeOver) do(ctx context.Context, d posted, request oauthstore.AuthorizationRequest) error {
 	s := t.server
-	outcome, err := s.cfg.Store.TakeOver(ctx, TakeOver{
+	outcome, err := s.cfg.Store.TakeOver(ctx, oauthstore.TakeOver{
 		RequestID: request.ID, AppID: t.app.ID, BusinessID: t.business.ID, UserID: d.session.UserID, From: t.left,
 		GrantID: id.New(id.Grant, d.now), Now: d.now, Audit: d.entry(audit.ConnectionTakenOver, t.app.ID, t.business.ID),
-		Check: func(app App, scopes identity.Scopes) ApprovalOutcome {
+		Check: func(app partner.App, scopes identity.Scopes) oauthstore.ApprovalOutcome {
 			t.wish.scopes = scopes
 			if !request.Scopes.HasAll(scopes) {
-				return ApprovalWider
+				return oauthstore.ApprovalWider
 			}
 			return s.checkApproval(app, t.connection, t.business)
 		},
@@ -111,13 +113,13 @@ func (t takeOver) do(ctx context.Context, d posted, request AuthorizationRequest
 	return nil
 }
 
-func takeOverError(outcome ApprovalOutcome) error {
+func takeOverError(outcome oauthstore.ApprovalOutcome) error {
 	switch outcome {
-	case ApprovalNotOpen:
+	case oauthstore.ApprovalNotOpen:
 		return errTakeOverClosed
-	case ApprovalNobodyLeft:
+	case oauthstore.ApprovalNobodyLeft:
 		return errNobodyLeft
-	case ApprovalWider:
+	case oauthstore.ApprovalWider:
 		return errTakeOverWider
 	}
 	return outcomeError(outcome)
@@ -140,7 +142,7 @@ func (s *Server) serveTakeOver(w http.ResponseWriter, r *http.Request) error {
 	} else {
 		err = s.askTakeOver(w, r, d)
 	}
-	return about(App{}, visitor{m.session, connectedAppsPath}, err)
+	return about(partner.App{}, visitor{m.session, connectedAppsPath}, err)
 }
 
 // askTakeOver opens a request for the decision and shows its page.
@@ -154,14 +156,14 @@ func (s *Server) askTakeOver(w http.ResponseWriter, r *http.Request, d posted) e
 	if err == nil {
 		t, err = s.takeOver(r.Context(), app, d.session.BusinessID, d.session)
 	}
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return apierror.NotFound("client " + clientID)
 	}
 	if err != nil {
 		return err
 	}
-	request := held{secret: secret.New(secret.ConsentRequest), app: app, AuthorizationRequest: AuthorizationRequest{
-		ID: id.New(id.Authorization, d.now), Purpose: PurposeTakeOver, BusinessID: t.business.ID,
+	request := held{secret: secret.New(secret.ConsentRequest), app: app, AuthorizationRequest: oauthstore.AuthorizationRequest{
+		ID: id.New(id.Authorization, d.now), Purpose: oauthstore.PurposeTakeOver, BusinessID: t.business.ID,
 		Browser: s.knowBrowser(w, r).Digest(), Session: sessionDigest(d.session), AppID: app.ID, Scopes: t.wish.scopes,
 		CreatedAt: d.now, ExpiresAt: d.now.Add(s.cfg.Lifetimes.Request),
 	}}
@@ -213,7 +215,7 @@ func (s *Server) decideTakeOver(w http.ResponseWriter, r *http.Request, d posted
 		if err == nil {
 			err = t.do(r.Context(), d, request.AuthorizationRequest)
 		}
-		if errors.Is(err, ErrNotFound) { // disconnected meanwhile
+		if errors.Is(err, partner.ErrNotFound) { // disconnected meanwhile
 			return errNobodyLeft
 		}
 		if err != nil {
@@ -225,7 +227,7 @@ func (s *Server) decideTakeOver(w http.ResponseWriter, r *http.Request, d posted
 		switch {
 		case err != nil:
 			return err
-		case denied.Outcome == ApprovalNotOpen:
+		case denied.Outcome == oauthstore.ApprovalNotOpen:
 			return errTakeOverClosed
 		}
 	default:
@@ -239,7 +241,7 @@ func (s *Server) decideTakeOver(w http.ResponseWriter, r *http.Request, d posted
 // openTakeOver returns the request of a decision, if it can still be decided in this browser
 // and in the business that the person is signed in to.
 func (s *Server) openTakeOver(r *http.Request, d posted) (held, error) {
-	request, err := s.heldRequest(r, PurposeTakeOver, d.form.Get(requestField), d.now)
+	request, err := s.heldRequest(r, oauthstore.PurposeTakeOver, d.form.Get(requestField), d.now)
 	switch {
 	case errors.Is(err, errRequest):
 		return held{}, errTakeOverClosed

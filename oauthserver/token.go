@@ -10,6 +10,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // The names of token types (RFC 6750, RFC 8693 section 3).
@@ -81,19 +83,19 @@ func (s *Server) grant(ctx context.Context, c call, client authenticatedClient) 
 // findOwn returns the code, refresh token or device code that the client presents, if it was
 // issued to the client. One that was issued to another client is as unknown as one that does
 // not exist: presenting it changes nothing.
-func findOwn[T interface{ standing() Standing }](client authenticatedClient, kind secret.Kind, presented string, find func(secret.Secret) (T, error)) (T, error) {
+func findOwn[T any](client authenticatedClient, kind secret.Kind, presented string, find func(secret.Secret) (T, oauthstore.Standing, error)) (T, error) {
 	var none T
 	parsed, err := secret.Parse(kind, presented)
 	if err != nil {
 		return none, apierror.GrantError(apierror.GrantUnexplained)
 	}
-	found, err := find(parsed)
+	found, standing, err := find(parsed)
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		return none, apierror.GrantError(apierror.GrantUnexplained)
 	case err != nil:
 		return none, apierror.Failed("find the presented secret", err)
-	case !client.owns(found.standing()):
+	case !client.owns(standing):
 		return none, apierror.GrantError(apierror.GrantUnexplained)
 	}
 	return found, nil
@@ -101,8 +103,8 @@ func findOwn[T interface{ standing() Standing }](client authenticatedClient, kin
 
 // newTokens describes a pair of tokens to the store, and whether their user is a member of
 // the business.
-func (s *Server) newTokens(p tokenpair.Pair, now time.Time, isMember bool) NewTokens {
-	n := NewTokens{
+func (s *Server) newTokens(p tokenpair.Pair, now time.Time, isMember bool) oauthstore.NewTokens {
+	n := oauthstore.NewTokens{
 		NotMember:     !isMember,
 		Now:           now,
 		AccessID:      p.Access.TokenID(),
@@ -154,19 +156,19 @@ func (why reasons) denied(description string) error {
 
 // expiresIn returns how many seconds the access token has left. It is at least 1, because
 // clients take 0 for a token that does not expire.
-func (s *Server) expiresIn(issued IssueResult, now time.Time) int {
+func (s *Server) expiresIn(issued oauthstore.IssueResult, now time.Time) int {
 	left := s.cfg.Lifetimes.AccessToken
-	if issued.Outcome == Repeated {
+	if issued.Outcome == oauthstore.Repeated {
 		left -= now.Sub(issued.IssuedAt)
 	}
 	return max(1, int(left/time.Second))
 }
 
 // respond returns the response with the tokens, or the error if the store issued none.
-func (s *Server) respond(ctx context.Context, c call, p tokenpair.Pair, issued IssueResult, why reasons) (tokenResponse, error) {
+func (s *Server) respond(ctx context.Context, c call, p tokenpair.Pair, issued oauthstore.IssueResult, why reasons) (tokenResponse, error) {
 	var none tokenResponse
 	switch issued.Outcome {
-	case Issued, Repeated:
+	case oauthstore.Issued, oauthstore.Repeated:
 		return tokenResponse{
 			AccessToken:  p.Access.Reveal(),
 			TokenType:    tokenTypeBearer,
@@ -174,19 +176,19 @@ func (s *Server) respond(ctx context.Context, c call, p tokenpair.Pair, issued I
 			RefreshToken: p.Refresh.Reveal(),
 			Scope:        issued.Scopes.String(),
 		}, nil
-	case Lost:
+	case oauthstore.Lost:
 		return none, apierror.GrantError(why.lost)
-	case Revoked:
+	case oauthstore.Revoked:
 		return none, apierror.GrantError(why.revoked)
-	case Dead:
+	case oauthstore.Dead:
 		return none, apierror.GrantError(apierror.GrantUnexplained)
-	case ClientDead:
+	case oauthstore.ClientDead:
 		return none, s.refuseClient(ctx, c)
-	case UserBarred:
+	case oauthstore.UserBarred:
 		return none, why.denied(deniedUser)
-	case NoScopes:
+	case oauthstore.NoScopes:
 		return none, why.denied(deniedScopes)
-	case TooWide:
+	case oauthstore.TooWide:
 		return none, apierror.NewOAuth(apierror.InvalidScope, "no longer granted: "+c.form.Get("scope"))
 	}
 	return none, apierror.Failed("issue tokens", errors.New("the store returned an unknown outcome"))

@@ -8,6 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // The reasons, the first that applies. Whether a person is suspended, restricted or has left
@@ -21,20 +23,26 @@ const (
 	reasonUser         = deniedUser
 )
 
-// refusal returns the reason why no call may be made with the token now; empty if one may.
+// isConnected reports whether neither the installation nor the consent has ended. One that
+// has ended never comes back.
+func isConnected(s oauthstore.Standing) bool {
+	return s.InstallationStatus == partner.InstallationActive && !s.GrantEnded
+}
+
+// invalidity returns the reason why no call may be made with the token now; empty if one may.
 // The records of an erased user have ended, but neither the app nor the business ended them.
-func (t AccessToken) refusal(now time.Time) string {
-	erased := t.UserID == ErasedUser
+func invalidity(t oauthstore.AccessToken, now time.Time) string {
+	erased := t.UserID == partner.ErasedUser
 	switch {
 	case (t.Revoked || t.FamilyEnded) && !erased:
 		return reasonRevoked
 	case !now.Before(t.ExpiresAt):
 		return reasonExpired
-	case t.AppStatus != AppActive:
+	case t.AppStatus != partner.AppActive:
 		return reasonApp
-	case t.IsForInstallation() && t.GrantEnded && t.InstallationStatus == InstallationActive:
+	case t.IsForInstallation() && t.GrantEnded && t.InstallationStatus == partner.InstallationActive:
 		return reasonCustomEnded
-	case !t.isConnected():
+	case !isConnected(t.Standing):
 		return reasonDisconnected
 	case t.UserStatus != identity.UserActive, erased:
 		return reasonUser
@@ -59,12 +67,12 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 	}
 	found, err := s.cfg.Store.AccessToken(ctx, presented.TokenID(), presented.Digest())
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		return identity.Principal{}, identity.ErrInvalidToken
 	case err != nil:
 		return identity.Principal{}, apierror.Failed("find access token", err)
 	}
-	if reason := found.refusal(s.cfg.Clock.Now()); reason != "" {
+	if reason := invalidity(found, s.cfg.Clock.Now()); reason != "" {
 		return formerly(found), &identity.InvalidTokenError{Reason: reason}
 	}
 	principal := identity.Principal{
@@ -93,6 +101,6 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 }
 
 // formerly says whose token was valid once.
-func formerly(t AccessToken) identity.Principal {
+func formerly(t oauthstore.AccessToken) identity.Principal {
 	return identity.Principal{AppID: t.AppID, ClientID: t.ClientID, BusinessID: t.BusinessID}
 }

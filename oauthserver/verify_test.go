@@ -9,7 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // API-02, API-03: the principal of a call is read with one statement and not cached.
@@ -35,7 +35,7 @@ func TestVerifyAccessToken(t *testing.T) {
 		}
 	}
 	// VER-01: the app's pin comes with the same statement.
-	_, err = k.Store.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err = k.Store.UpdateApp(t.Context(), app.ID, func(a partner.App) (partner.App, error) {
 		a.PinnedVersion = "2026-01-15"
 		return a, nil
 	})
@@ -94,27 +94,27 @@ func TestVerifyReasons(t *testing.T) {
 		wantReason(t, k, second.text("access_token"), revoked)
 	})
 	for name, test := range map[string]struct {
-		user, connection func(k *apiHarness, app oauthserver.App) error
+		user, connection func(k *apiHarness, app partner.App) error
 	}{
 		"suspended, uninstalled": {
-			func(k *apiHarness, _ oauthserver.App) error {
+			func(k *apiHarness, _ partner.App) error {
 				return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserSuspended)
 			},
-			func(k *apiHarness, a oauthserver.App) error {
+			func(k *apiHarness, a partner.App) error {
 				return k.OAuth.Uninstall(k.Context(), a.ID, apiBusiness, apiUser)
 			},
 		},
 		"restricted, access revoked": {
-			func(k *apiHarness, _ oauthserver.App) error {
+			func(k *apiHarness, _ partner.App) error {
 				return k.OAuth.SetUserStatus(k.Context(), apiUser, identity.UserRestricted)
 			},
-			func(k *apiHarness, a oauthserver.App) error {
+			func(k *apiHarness, a partner.App) error {
 				return k.OAuth.RevokeAccess(k.Context(), a.ID, apiBusiness, apiUser)
 			},
 		},
 		"no member, consent revoked": {
-			func(k *apiHarness, _ oauthserver.App) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil },
-			func(k *apiHarness, a oauthserver.App) error {
+			func(k *apiHarness, _ partner.App) error { k.Host.RemoveBusiness(apiUser, apiBusiness); return nil },
+			func(k *apiHarness, a partner.App) error {
 				return k.OAuth.RevokeConsent(k.Context(), a.ID, apiBusiness, apiUser)
 			},
 		},
@@ -128,9 +128,9 @@ func TestVerifyReasons(t *testing.T) {
 			wantReason(t, k, access, deniedUser)
 			k.Must(test.connection(k, app))
 			wantReason(t, k, access, disconnected)
-			k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+			k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, partner.AppSuspended))
 			wantReason(t, k, access, refused)
-			k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
+			k.Must(k.OAuth.SetAppStatus(t.Context(), app.ID, partner.AppDeactivated))
 			wantReason(t, k, access, refused)
 			k.Clock.Advance(time.Hour)
 			wantReason(t, k, access, expired)

@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // readBody reads the body of a call. check names what else is wrong with a body that does
@@ -25,7 +25,7 @@ func readBody(r *http.Request, into any, check func() error) error {
 
 func (o *Operator) listApps(w http.ResponseWriter, r *http.Request, by Actor) error {
 	q := readQuery(r)
-	filter := AppFilter{Query: q.text("query"), Status: oauthserver.AppStatus(q.text("status"))}
+	filter := AppFilter{Query: q.text("query"), Status: partner.AppStatus(q.text("status"))}
 	page := q.page()
 	if err := q.problems.Err(); err != nil {
 		return err
@@ -61,8 +61,8 @@ func (o *Operator) ServeUsage(w http.ResponseWriter, r *http.Request, _ Actor, a
 
 func (o *Operator) setAppStatus(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var in struct {
-		Status oauthserver.AppStatus `json:"status"`
-		Reason string                `json:"reason"`
+		Status partner.AppStatus `json:"status"`
+		Reason string            `json:"reason"`
 	}
 	if err := readBody(r, &in, func() error { return checkAppStatus(in.Status, in.Reason) }); err != nil {
 		return err

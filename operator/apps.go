@@ -12,7 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -26,12 +27,12 @@ type AppFilter struct {
 	// organization's id or, if the Host is a [Finder], name.
 	Query          string
 	OrganizationID string // empty: any
-	Status         oauthserver.AppStatus
+	Status         partner.AppStatus
 }
 
 // Apps lists apps, newest first. Its error is one of apierror for a filter or a cursor that
 // makes no sense.
-func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Page) (console.Paged[oauthserver.App], error) {
+func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Page) (console.Paged[partner.App], error) {
 	var v apierror.Validation
 	switch {
 	case !text.IsStorable(f.Query):
@@ -44,29 +45,29 @@ func (o *Operator) Apps(ctx context.Context, _ Actor, f AppFilter, p console.Pag
 	}
 	switch ok, err := o.isAppCursor(ctx, p.After); {
 	case err != nil:
-		return console.Paged[oauthserver.App]{}, err
+		return console.Paged[partner.App]{}, err
 	case !ok:
 		v.Add("after", "must be the nextCursor of a page")
 	}
 	if err := v.Err(); err != nil {
-		return console.Paged[oauthserver.App]{}, err
+		return console.Paged[partner.App]{}, err
 	}
 	limit := limitOf(p)
-	q := oauthserver.AppQuery{All: f.OrganizationID == "", Text: f.Query, Status: f.Status, Before: p.After, Limit: limit + 1}
+	q := partner.AppQuery{All: f.OrganizationID == "", Text: f.Query, Status: f.Status, Before: p.After, Limit: limit + 1}
 	if !q.All {
 		q.OrganizationIDs = []string{f.OrganizationID}
 	}
 	if f.Query != "" {
 		organizations, err := o.findOrganizations(ctx, f.Query)
 		if err != nil {
-			return console.Paged[oauthserver.App]{}, err
+			return console.Paged[partner.App]{}, err
 		}
 		for _, one := range organizations {
 			q.TextOrganizations = append(q.TextOrganizations, one.ID)
 		}
 	}
 	apps, err := o.cfg.Store.Apps(ctx, q)
-	return cut(apps, limit, func(a oauthserver.App) string { return a.ID }), err
+	return cut(apps, limit, func(a partner.App) string { return a.ID }), err
 }
 
 // isAppCursor reports whether a page can go on after an app: one with a generated id, even
@@ -80,7 +81,7 @@ func (o *Operator) isAppCursor(ctx context.Context, after string) (bool, error) 
 		return false, nil
 	}
 	_, err := o.cfg.Store.App(ctx, after)
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
@@ -88,12 +89,12 @@ func (o *Operator) isAppCursor(ctx context.Context, after string) (bool, error) 
 
 // AppDetails is an app with everything that its page shows.
 type AppDetails struct {
-	oauthserver.App
-	Installations []oauthserver.Installation // active ones, at most MaxDetails
-	Webhooks      []WebhookHealth            // at most MaxDetails
-	Calls         analytics.Report           // of the last 30 days
-	Limits        []console.LimitUse         // empty: the limiter cannot be read
-	History       []audit.Entry              // newest first, at most MaxDetails
+	partner.App
+	Installations []partner.Installation // active ones, at most MaxDetails
+	Webhooks      []WebhookHealth        // at most MaxDetails
+	Calls         analytics.Report       // of the last 30 days
+	Limits        []console.LimitUse     // empty: the limiter cannot be read
+	History       []audit.Entry          // newest first, at most MaxDetails
 	Review        AppReview
 }
 
@@ -111,7 +112,7 @@ func (o *Operator) App(ctx context.Context, _ Actor, appID string) (AppDetails, 
 		return AppDetails{}, absent("app", err)
 	}
 	details := AppDetails{App: app}
-	if details.Installations, err = o.cfg.Store.Installations(ctx, oauthserver.InstallationQuery{AppID: appID, Limit: MaxDetails}); err != nil {
+	if details.Installations, err = o.cfg.Store.Installations(ctx, partner.InstallationQuery{AppID: appID, Limit: MaxDetails}); err != nil {
 		return AppDetails{}, err
 	}
 	if details.Webhooks, err = o.cfg.Store.WebhookHealth(ctx, HealthQuery{AppID: appID, Limit: MaxDetails}); err != nil {
@@ -134,14 +135,14 @@ func (o *Operator) App(ctx context.Context, _ Actor, appID string) (AppDetails, 
 }
 
 // appActions are the statuses of an app and what setting them is called in the audit log.
-var appActions = map[oauthserver.AppStatus]audit.Action{
-	oauthserver.AppActive:      audit.AppReactivated,
-	oauthserver.AppSuspended:   audit.AppSuspended,
-	oauthserver.AppDeactivated: audit.AppDeactivated,
+var appActions = map[partner.AppStatus]audit.Action{
+	partner.AppActive:      audit.AppReactivated,
+	partner.AppSuspended:   audit.AppSuspended,
+	partner.AppDeactivated: audit.AppDeactivated,
 }
 
 // checkAppStatus returns a validation error that names everything that is wrong.
-func checkAppStatus(status oauthserver.AppStatus, reason string) error {
+func checkAppStatus(status partner.AppStatus, reason string) error {
 	var v apierror.Validation
 	if _, ok := appActions[status]; !ok {
 		v.Add("status", "must be ACTIVE, SUSPENDED or DEACTIVATED")
@@ -153,18 +154,18 @@ func checkAppStatus(status oauthserver.AppStatus, reason string) error {
 // SetAppStatus suspends, reactivates or deactivates an app, with a reason that its
 // developers see. Deactivation is final: afterwards the error is one of apierror, 409. It is
 // 404 when there is no such app.
-func (o *Operator) SetAppStatus(ctx context.Context, by Actor, appID string, status oauthserver.AppStatus, reason string) (oauthserver.App, error) {
+func (o *Operator) SetAppStatus(ctx context.Context, by Actor, appID string, status partner.AppStatus, reason string) (partner.App, error) {
 	if err := checkAppStatus(status, reason); err != nil {
-		return oauthserver.App{}, err
+		return partner.App{}, err
 	}
 	action := appActions[status]
-	var changed oauthserver.App
+	var changed partner.App
 	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		if err := o.cfg.OAuth.SetAppStatus(ctx, appID, status); err != nil {
 			return audit.Entry{}, err
 		}
 		var err error
-		changed, err = o.cfg.Store.UpdateApp(ctx, appID, func(a oauthserver.App) (oauthserver.App, error) {
+		changed, err = o.cfg.Store.UpdateApp(ctx, appID, func(a partner.App) (partner.App, error) {
 			a.StatusReason = reason
 			return a, nil
 		})
@@ -173,11 +174,11 @@ func (o *Operator) SetAppStatus(ctx context.Context, by Actor, appID string, sta
 		return entry, err
 	})
 	switch {
-	case errors.Is(err, oauthserver.ErrDeactivated):
+	case errors.Is(err, oauthstore.ErrDeactivated):
 		final := apierror.Entry{Status: http.StatusConflict, Message: "app {p0} is deactivated, which is final", Params: 1}
-		return oauthserver.App{}, final.New(appID)
+		return partner.App{}, final.New(appID)
 	case err != nil:
-		return oauthserver.App{}, absent("app", err)
+		return partner.App{}, absent("app", err)
 	}
 	return changed, nil
 }
@@ -200,7 +201,7 @@ func (o *Operator) Asset(ctx context.Context, _ Actor, appID, assetID string) (c
 
 // absent converts the not-found errors of the features into a 404.
 func absent(what string, err error) error {
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return apierror.NotFound(what)
 	}
 	return err

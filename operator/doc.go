@@ -22,7 +22,7 @@
 //
 // An app is submitted with its listing or without. A review covers the app as it was submitted:
 // its name, redirect URIs, scopes and App URL. What a developer changes or adds later waits for
-// the next review, and businesses see and use what was reviewed; see oauthserver.App.
+// the next review, and businesses see and use what was reviewed; see partner.App.
 //
 // The operator who takes a submission decides about it. A step of another operator is
 // REVIEW_CONFLICT, with the name of the first. If the user who took a revision is no

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // maxHost is how long the host of trusted documents may be.
@@ -95,7 +96,7 @@ func (o *Operator) DistrustDocuments(ctx context.Context, by Actor, idOrName str
 			}
 		}
 		entry := by.did(audit.DocumentTrustRemoved, "")
-		err = oauthserver.ErrNotFound
+		err = partner.ErrNotFound
 		for _, one := range stored {
 			if trustName(one.Host) != name {
 				continue

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Names are the names of users, businesses and apps, by id. What has no name that is known is
@@ -27,7 +27,7 @@ func (o *Operator) Names(ctx context.Context, _ Actor, ids NamedIDs) (Names, err
 	}
 	n.Apps, err = lookUp(ctx, ids.Apps, func(ctx context.Context, id string) (string, error) {
 		app, err := o.cfg.Store.App(ctx, id)
-		if errors.Is(err, oauthserver.ErrNotFound) {
+		if errors.Is(err, partner.ErrNotFound) {
 			return "", nil
 		}
 		return app.Name, err
@@ -50,7 +50,7 @@ func (o *Operator) businessName(ctx context.Context, id string) (string, error) 
 func lookUp(ctx context.Context, ids []string, find func(ctx context.Context, id string) (string, error)) (map[string]string, error) {
 	names := make(map[string]string, len(ids))
 	for _, id := range ids {
-		if _, ok := names[id]; ok || id == "" || id == oauthserver.ErasedUser {
+		if _, ok := names[id]; ok || id == "" || id == partner.ErasedUser {
 			continue
 		}
 		name, err := find(ctx, id)

@@ -5,23 +5,23 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/stamp"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 type appPayload struct {
-	ID             string                 `json:"id"`
-	ClientID       string                 `json:"clientId"`
-	Name           string                 `json:"name"`
-	OrganizationID *string                `json:"organizationId"`
-	Type           oauthserver.ClientType `json:"type"`
-	Status         oauthserver.AppStatus  `json:"status"`
-	StatusReason   *string                `json:"statusReason"`
-	Reviewed       bool                   `json:"reviewed"`
-	Origin         oauthserver.AppOrigin  `json:"origin"`
-	CreatedAt      stamp.Time             `json:"createdAt"`
+	ID             string             `json:"id"`
+	ClientID       string             `json:"clientId"`
+	Name           string             `json:"name"`
+	OrganizationID *string            `json:"organizationId"`
+	Type           partner.ClientType `json:"type"`
+	Status         partner.AppStatus  `json:"status"`
+	StatusReason   *string            `json:"statusReason"`
+	Reviewed       bool               `json:"reviewed"`
+	Origin         partner.AppOrigin  `json:"origin"`
+	CreatedAt      stamp.Time         `json:"createdAt"`
 }
 
-func newAppPayload(a oauthserver.App) appPayload {
+func newAppPayload(a partner.App) appPayload {
 	return appPayload{
 		ID: a.ID, ClientID: a.ClientID, Name: a.Name, OrganizationID: orNull(a.OrganizationID), Type: a.Type, Status: a.Status,
 		StatusReason: orNull(a.StatusReason), Reviewed: a.Reviewed, Origin: a.Origin, CreatedAt: stamp.Of(a.CreatedAt),
@@ -43,10 +43,10 @@ type detailsPayload struct {
 }
 
 type installationPayload struct {
-	BusinessID  string                         `json:"businessId"`
-	Status      oauthserver.InstallationStatus `json:"status"`
-	Scopes      identity.Scopes                `json:"scopes"`
-	InstalledAt stamp.Time                     `json:"installedAt"`
+	BusinessID  string                     `json:"businessId"`
+	Status      partner.InstallationStatus `json:"status"`
+	Scopes      identity.Scopes            `json:"scopes"`
+	InstalledAt stamp.Time                 `json:"installedAt"`
 }
 
 // callsPayload is of the last 30 days in an app, and of the last 24 hours in figures.
@@ -60,7 +60,7 @@ func newDetailsPayload(d AppDetails) detailsPayload {
 	total := d.Calls.Totals
 	p := detailsPayload{
 		appPayload: newAppPayload(d.App), RedirectURIs: append([]string{}, d.RedirectURIs...), Scopes: d.Scopes, AppURL: orNull(d.AppURL),
-		Installations: convert(d.Installations, func(i oauthserver.Installation) installationPayload {
+		Installations: convert(d.Installations, func(i partner.Installation) installationPayload {
 			return installationPayload{i.BusinessID, i.Status, i.Scopes, stamp.Of(i.CreatedAt)}
 		}),
 		Webhooks: convert(d.Webhooks, newHealthPayload),
@@ -146,7 +146,7 @@ type subjectPayload struct {
 
 // newProfilePayload returns a profile with what a revision of the listing adds to it; nil: it
 // has none.
-func newProfilePayload(p oauthserver.Profile, r *console.Revision) profilePayload {
+func newProfilePayload(p partner.Profile, r *console.Revision) profilePayload {
 	payload := profilePayload{Name: p.Name, RedirectURIs: append([]string{}, p.RedirectURIs...), Scopes: p.Scopes, AppURL: orNull(p.AppURL)}
 	if r != nil {
 		payload.Publisher, payload.IconAssetID = orNull(r.Publisher), orNull(r.IconAssetID)
@@ -276,7 +276,7 @@ func newFiguresPayload(f PlatformFigures) figuresPayload {
 		Since: stamp.Of(f.Since), callsPayload: callsPayload{f.Calls, f.Errors, f.RateLimited}, Installations: f.Installations,
 		Reviews: f.Reviews, FailingWebhooks: f.FailingWebhooks, Failing: convert(f.Failing, newHealthPayload),
 	}
-	p.Apps.Active, p.Apps.Suspended, p.Apps.Deactivated = f.Apps[oauthserver.AppActive], f.Apps[oauthserver.AppSuspended], f.Apps[oauthserver.AppDeactivated]
+	p.Apps.Active, p.Apps.Suspended, p.Apps.Deactivated = f.Apps[partner.AppActive], f.Apps[partner.AppSuspended], f.Apps[partner.AppDeactivated]
 	p.Deliveries.Created, p.Deliveries.Failed, p.Deliveries.Queued = f.Deliveries, f.FailedDeliveries, f.QueuedDeliveries
 	return p
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Reviews lists the review queue, oldest submission first: revisions of listings and apps that
@@ -48,7 +48,7 @@ func (o *Operator) Listing(ctx context.Context, _ Actor, appID string) (console.
 
 // AppReview is an app and how far its review has come.
 type AppReview struct {
-	App oauthserver.App
+	App partner.App
 	console.AppReview
 }
 
@@ -70,7 +70,7 @@ func (o *Operator) AppReview(ctx context.Context, _ Actor, appID string) (AppRev
 	return o.review(ctx, app)
 }
 
-func (o *Operator) review(ctx context.Context, app oauthserver.App) (AppReview, error) {
+func (o *Operator) review(ctx context.Context, app partner.App) (AppReview, error) {
 	reviews, err := console.ReadReviews(ctx, o.cfg.Store, app)
 	return AppReview{app, reviews[app.ID]}, err
 }

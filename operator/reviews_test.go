@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -54,7 +55,7 @@ func TestReviewOfAnOwnerlessApp_AZ16(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t)
 	created, err := h.OAuth().CreateApp(t.Context(), oauthserver.NewApp{
-		Name: "Nobody's", Type: oauthserver.Public, RedirectURIs: []string{"https://nobody.example/cb"}, Scopes: identity.MustScopes("invoices:read"),
+		Name: "Nobody's", Type: partner.Public, RedirectURIs: []string{"https://nobody.example/cb"}, Scopes: identity.MustScopes("invoices:read"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // ErrTrusted says that the documents of a host are trusted already.
@@ -22,14 +22,14 @@ type Store interface {
 	RecordAudit(ctx context.Context, e audit.Entry) error
 	// Audit lists entries, newest first.
 	Audit(ctx context.Context, q audit.Query) ([]audit.Entry, error)
-	// App returns one; oauthserver.ErrNotFound.
-	App(ctx context.Context, id string) (oauthserver.App, error)
+	// App returns one; partner.ErrNotFound.
+	App(ctx context.Context, id string) (partner.App, error)
 	// Apps lists the apps that a query asks for, by id from the last to the first.
-	Apps(ctx context.Context, q oauthserver.AppQuery) ([]oauthserver.App, error)
-	// UpdateApp changes an app; see oauthserver.AppStore.
-	UpdateApp(ctx context.Context, id string, change func(oauthserver.App) (oauthserver.App, error)) (oauthserver.App, error)
+	Apps(ctx context.Context, q partner.AppQuery) ([]partner.App, error)
+	// UpdateApp changes an app; see oauthstore.AppStore.
+	UpdateApp(ctx context.Context, id string, change func(partner.App) (partner.App, error)) (partner.App, error)
 	// Installations lists the ACTIVE ones that a query asks for.
-	Installations(ctx context.Context, q oauthserver.InstallationQuery) ([]oauthserver.Installation, error)
+	Installations(ctx context.Context, q partner.InstallationQuery) ([]partner.Installation, error)
 	// UserStatus is identity.UserActive unless another one was set.
 	UserStatus(ctx context.Context, userID string) (identity.UserStatus, error)
 	console.ReviewStore
@@ -48,7 +48,7 @@ type StaffStore interface {
 	// AddTrustedDocument trusts a host. It returns [ErrTrusted] if the host is already
 	// trusted. Exactly one of several simultaneous calls succeeds.
 	AddTrustedDocument(ctx context.Context, d TrustedDocument) error
-	// RemoveTrustedDocument ends the trust and returns it; oauthserver.ErrNotFound.
+	// RemoveTrustedDocument ends the trust and returns it; partner.ErrNotFound.
 	RemoveTrustedDocument(ctx context.Context, documentID string) (TrustedDocument, error)
 	// Figures counts what there is, and what happened from since on.
 	Figures(ctx context.Context, since time.Time) (Figures, error)
@@ -89,7 +89,7 @@ type TrustedDocument struct {
 
 // Figures are figures of the whole platform.
 type Figures struct {
-	Apps             map[oauthserver.AppStatus]int
+	Apps             map[partner.AppStatus]int
 	Installations    int   // active ones
 	Calls            int64 // of apps since the beginning of the period
 	Errors           int64 // of Calls

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -68,21 +68,21 @@ func checkRequired(reason string) error {
 // Uninstall ends the installation of an app in a business, as the business would, with a reason
 // for the audit log. It returns the installation as it was. Its error is one of apierror, 404 when
 // the app is not installed there.
-func (o *Operator) Uninstall(ctx context.Context, by Actor, appID, businessID, reason string) (oauthserver.Installation, error) {
+func (o *Operator) Uninstall(ctx context.Context, by Actor, appID, businessID, reason string) (partner.Installation, error) {
 	if err := checkRequired(reason); err != nil {
-		return oauthserver.Installation{}, err
+		return partner.Installation{}, err
 	}
 	if !text.IsStorable(businessID) || !text.IsStorable(appID) {
-		return oauthserver.Installation{}, apierror.NotFound("installation")
+		return partner.Installation{}, apierror.NotFound("installation")
 	}
-	var ended oauthserver.Installation
+	var ended partner.Installation
 	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		found, err := o.cfg.Store.Installations(ctx, oauthserver.InstallationQuery{AppID: appID, BusinessID: businessID, Limit: 1})
+		found, err := o.cfg.Store.Installations(ctx, partner.InstallationQuery{AppID: appID, BusinessID: businessID, Limit: 1})
 		if err != nil {
 			return audit.Entry{}, err
 		}
 		if len(found) == 0 {
-			return audit.Entry{}, oauthserver.ErrNotFound
+			return audit.Entry{}, partner.ErrNotFound
 		}
 		ended = found[0]
 		entry := by.did(audit.OperatorUninstalled, reason)
@@ -127,5 +127,5 @@ func (o *Operator) uninstall(w http.ResponseWriter, r *http.Request, by Actor) e
 	if err != nil {
 		return err
 	}
-	return apierror.WriteJSON(w, http.StatusOK, installationPayload{ended.BusinessID, oauthserver.InstallationRemoved, ended.Scopes, stamp.Of(ended.CreatedAt)})
+	return apierror.WriteJSON(w, http.StatusOK, installationPayload{ended.BusinessID, partner.InstallationRemoved, ended.Scopes, stamp.Of(ended.CreatedAt)})
 }

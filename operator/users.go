@@ -7,7 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // userActions are the statuses of a user and what setting them is called in the audit log.
@@ -84,28 +84,28 @@ func (o *Operator) SetUserStatus(ctx context.Context, by Actor, userID string, s
 // reports what it did, and can be repeated; a repetition completes an erasure that failed.
 // The audit entry commits with the suspension by which all tokens of the user are dead, and
 // does not have the user's id. Its error is one of apierror for the operator's own id.
-func (o *Operator) EraseUser(ctx context.Context, by Actor, userID, reason string) (oauthserver.Erasure, error) {
+func (o *Operator) EraseUser(ctx context.Context, by Actor, userID, reason string) (partner.Erasure, error) {
 	var v apierror.Validation
 	checkNote(&v, "reason", reason)
 	if userID == by.user.ID {
 		v.Add("", "you cannot erase yourself")
 	}
-	if userID == oauthserver.ErasedUser || userID == "" || !text.IsStorable(userID) {
-		return oauthserver.Erasure{}, apierror.NotFound("user")
+	if userID == partner.ErasedUser || userID == "" || !text.IsStorable(userID) {
+		return partner.Erasure{}, apierror.NotFound("user")
 	}
 	if err := v.Err(); err != nil {
-		return oauthserver.Erasure{}, err
+		return partner.Erasure{}, err
 	}
 	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		entry := by.did(audit.UserErased, reason)
-		entry.Target = oauthserver.ErasedUser
+		entry.Target = partner.ErasedUser
 		return entry, o.cfg.OAuth.SetUserStatus(ctx, userID, identity.UserSuspended)
 	})
 	if err != nil {
-		return oauthserver.Erasure{}, err
+		return partner.Erasure{}, err
 	}
 	if err := o.cfg.Host.EraseUser(ctx, userID); err != nil {
-		return oauthserver.Erasure{}, err
+		return partner.Erasure{}, err
 	}
 	return o.cfg.OAuth.EraseUser(ctx, userID)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // redirectURI is the redirect URI of the apps of a harness. Nothing is sent there.
@@ -26,8 +27,8 @@ const redirectURI = "https://partner.example/callback"
 type ConnectOptions struct {
 	// App is connected once more, for example to another business; nil means a new app.
 	App *App
-	// Type of a new app; empty means oauthserver.Confidential.
-	Type oauthserver.ClientType
+	// Type of a new app; empty means partner.Confidential.
+	Type partner.ClientType
 	// Name of a new app; empty means "Test app".
 	Name string
 	// Scopes that the app asks for; none means all scopes of App, or of the catalog.
@@ -132,7 +133,7 @@ func (h *Harness) createApp(app *App, o ConnectOptions) {
 		}
 	}
 	created, err := h.OAuth().CreateApp(h.t.Context(), oauthserver.NewApp{
-		Name: cmp.Or(o.Name, "Test app"), Type: cmp.Or(o.Type, oauthserver.Confidential), OrganizationID: Organization, RedirectURIs: []string{redirectURI}, Scopes: scopes,
+		Name: cmp.Or(o.Name, "Test app"), Type: cmp.Or(o.Type, partner.Confidential), OrganizationID: Organization, RedirectURIs: []string{redirectURI}, Scopes: scopes,
 	})
 	if err != nil {
 		h.t.Fatalf("partnertest: create the app: %v", err)

@@ -19,6 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -45,7 +46,7 @@ func TestConnect(t *testing.T) {
 	h.Host.AddBusiness("usr_ben", oauthserver.Business{ID: "biz_bikes", Name: "Harbour Bikes", MayConnect: true})
 	app := h.Connect(partnertest.ConnectOptions{})
 	other := h.Connect(partnertest.ConnectOptions{App: app, UserID: "usr_ben", Scopes: []string{"profile:read"}})
-	public := h.Connect(partnertest.ConnectOptions{Type: oauthserver.Public, Name: "Desktop"})
+	public := h.Connect(partnertest.ConnectOptions{Type: partner.Public, Name: "Desktop"})
 	for _, test := range []struct {
 		app            *partnertest.App
 		business, user string

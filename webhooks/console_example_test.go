@@ -9,7 +9,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/keyring"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -32,8 +33,8 @@ func ExampleService_Create() {
 	if err != nil {
 		log.Panic(err)
 	}
-	_, err = store.RegisterApp(ctx, oauthserver.Registration{App: oauthserver.App{
-		ID: "app_1", ClientID: "cli_1", Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole,
+	_, err = store.RegisterApp(ctx, oauthstore.Registration{App: partner.App{
+		ID: "app_1", ClientID: "cli_1", Type: partner.Public, Status: partner.AppActive, Origin: partner.OriginConsole,
 	}})
 	if err != nil {
 		log.Panic(err)

@@ -17,7 +17,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -33,7 +34,7 @@ const (
 type consoleHarness struct {
 	*harnesses.Harness
 	service *webhooks.Service
-	app     oauthserver.App
+	app     partner.App
 	log     *logtest.Buffer
 }
 
@@ -63,7 +64,7 @@ func newConsoleOn(t testing.TB, open testdb.Opener, changes ...func(*webhooks.Co
 	return k
 }
 
-func (k *consoleHarness) newApp() oauthserver.App {
+func (k *consoleHarness) newApp() partner.App {
 	k.Helper()
 	return k.NewApp(identity.MustScopes("invoices:read", "customers:read"))
 }
@@ -92,21 +93,21 @@ func (k *consoleHarness) update(w webhooks.Webhook, c webhooks.Change) webhooks.
 
 func (k *consoleHarness) off(w webhooks.Webhook) { k.update(w, webhooks.Change{Enabled: new(bool)}) }
 
-func (k *consoleHarness) setApp(change func(*oauthserver.App)) {
+func (k *consoleHarness) setApp(change func(*partner.App)) {
 	k.Helper()
 	k.UpdateApp(k.app, change)
 }
 
-func (k *consoleHarness) setStatus(status oauthserver.AppStatus) {
+func (k *consoleHarness) setStatus(status partner.AppStatus) {
 	k.Helper()
 	k.Must(fixture.SetAppStatus(k.Context(), k.Store, k.app.ID, status))
 }
 
 func (k *consoleHarness) uninstall() {
 	k.Helper()
-	_, err := k.Store.EndInstallation(k.Context(), oauthserver.EndInstallation{
-		AppID: k.app.ID, BusinessID: hookBusiness, Status: oauthserver.InstallationRemoved, Now: k.Clock.Now(), RedactAt: k.Clock.Now(),
-		Record: func(oauthserver.Installation) []events.Event { return nil },
+	_, err := k.Store.EndInstallation(k.Context(), oauthstore.EndInstallation{
+		AppID: k.app.ID, BusinessID: hookBusiness, Status: partner.InstallationRemoved, Now: k.Clock.Now(), RedactAt: k.Clock.Now(),
+		Record: func(partner.Installation) []events.Event { return nil },
 	})
 	k.Must(err)
 }
@@ -114,7 +115,7 @@ func (k *consoleHarness) uninstall() {
 func (k *consoleHarness) narrow(to ...string) {
 	k.Helper()
 	_, err := k.Store.SetInstallationScopes(k.Context(), k.app.ID, hookBusiness, identity.MustScopes(to...),
-		func(oauthserver.Installation, oauthserver.Installation) []events.Event { return nil })
+		func(partner.Installation, partner.Installation) []events.Event { return nil })
 	k.Must(err)
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -25,23 +27,23 @@ var gates = map[string]struct {
 		return r.change(a, func(w *webhooks.Webhook) { w.Enabled = false })
 	}, "not sent: the webhook is switched off", false},
 	"suspended": {func(r *harness, a app) error {
-		return fixture.SetAppStatus(r.t.Context(), r, a.ID, oauthserver.AppSuspended)
+		return fixture.SetAppStatus(r.t.Context(), r, a.ID, partner.AppSuspended)
 	}, "not sent: the app is suspended or deactivated", false},
 	"deactivated": {func(r *harness, a app) error {
-		return fixture.SetAppStatus(r.t.Context(), r, a.ID, oauthserver.AppDeactivated)
+		return fixture.SetAppStatus(r.t.Context(), r, a.ID, partner.AppDeactivated)
 	}, "not sent: the app is suspended or deactivated", false},
 	"uninstalled": {func(r *harness, a app) error {
 		return r.uninstall(a)
 	}, "not sent: the app is not installed in the business", true},
 	"app narrowed": {func(r *harness, a app) error {
-		_, err := r.UpdateApp(r.t.Context(), a.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		_, err := r.UpdateApp(r.t.Context(), a.ID, func(a partner.App) (partner.App, error) {
 			a.Scopes = noInvoices
 			return a, nil
 		})
 		return err
 	}, "not sent: the app or its installation lacks the scope of the event", true},
 	"installation narrowed": {func(r *harness, a app) error {
-		_, err := r.SetInstallationScopes(r.t.Context(), a.ID, a.business, noInvoices, func(_, _ oauthserver.Installation) []events.Event { return nil })
+		_, err := r.SetInstallationScopes(r.t.Context(), a.ID, a.business, noInvoices, func(_, _ partner.Installation) []events.Event { return nil })
 		return err
 	}, "not sent: the app or its installation lacks the scope of the event", true},
 }
@@ -57,9 +59,9 @@ func (r *harness) change(a app, change func(*webhooks.Webhook)) error {
 
 func (r *harness) uninstall(a app) error {
 	now := r.clock.Now()
-	_, err := r.EndInstallation(r.t.Context(), oauthserver.EndInstallation{
-		AppID: a.ID, BusinessID: a.business, Status: oauthserver.InstallationRemoved, Now: now, RedactAt: now.Add(oauthserver.RedactDelay),
-		Record: func(oauthserver.Installation) []events.Event { return nil },
+	_, err := r.EndInstallation(r.t.Context(), oauthstore.EndInstallation{
+		AppID: a.ID, BusinessID: a.business, Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(oauthserver.RedactDelay),
+		Record: func(partner.Installation) []events.Event { return nil },
 	})
 	return err
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -104,7 +104,7 @@ func (r *harness) settle() {
 
 // app is an app with one webhook, connected to a business.
 type app struct {
-	oauthserver.App
+	partner.App
 	webhook  webhooks.Webhook
 	secret   string
 	business string

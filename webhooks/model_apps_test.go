@@ -7,6 +7,8 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // link picks an app and a business, connected or not.
@@ -26,9 +28,9 @@ func (m *model) uninstall() string {
 		return ""
 	}
 	now, e := m.clock.Now(), m.eventFor(kindUninstalled, app, b)
-	_, err := m.EndInstallation(m.t.Context(), oauthserver.EndInstallation{
-		AppID: m.apps[app].ID, BusinessID: business(b), Status: oauthserver.InstallationRemoved, Now: now, RedactAt: now.Add(oauthserver.RedactDelay),
-		Record: func(oauthserver.Installation) []events.Event { return []events.Event{e} },
+	_, err := m.EndInstallation(m.t.Context(), oauthstore.EndInstallation{
+		AppID: m.apps[app].ID, BusinessID: business(b), Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(oauthserver.RedactDelay),
+		Record: func(partner.Installation) []events.Event { return []events.Event{e} },
 	})
 	m.must(err)
 	m.become(func(w *settings) { w.links[app][b] = modelLink{} })
@@ -64,7 +66,7 @@ func (m *model) someScopes() scopeSet {
 
 func (m *model) scopeApp() string {
 	app, scopes := m.dice(modelApps), m.someScopes()
-	_, err := m.UpdateApp(m.t.Context(), m.apps[app].ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := m.UpdateApp(m.t.Context(), m.apps[app].ID, func(a partner.App) (partner.App, error) {
 		a.Scopes = scopes.scopes()
 		return a, nil
 	})
@@ -79,7 +81,7 @@ func (m *model) scopeLink() string {
 		return ""
 	}
 	scopes, e := m.someScopes(), m.eventFor(kindScopesUpdated, app, b)
-	_, err := m.SetInstallationScopes(m.t.Context(), m.apps[app].ID, business(b), scopes.scopes(), func(_, _ oauthserver.Installation) []events.Event { return []events.Event{e} })
+	_, err := m.SetInstallationScopes(m.t.Context(), m.apps[app].ID, business(b), scopes.scopes(), func(_, _ partner.Installation) []events.Event { return []events.Event{e} })
 	m.must(err)
 	m.become(func(w *settings) { w.links[app][b].scopes = scopes })
 	m.happened(e, kindScopesUpdated, b, app)
@@ -88,18 +90,18 @@ func (m *model) scopeLink() string {
 
 // setStatus suspends an app or lifts a suspension, which is usually short.
 func (m *model) setStatus() string {
-	app, status := m.dice(modelApps), oauthserver.AppSuspended
-	if i := slices.IndexFunc(m.settings.apps[:], func(a modelApp) bool { return a.status == oauthserver.AppSuspended }); i >= 0 && m.dice(4) > 0 {
+	app, status := m.dice(modelApps), partner.AppSuspended
+	if i := slices.IndexFunc(m.settings.apps[:], func(a modelApp) bool { return a.status == partner.AppSuspended }); i >= 0 && m.dice(4) > 0 {
 		app = i
 	}
 	switch m.settings.apps[app].status {
-	case oauthserver.AppDeactivated:
+	case partner.AppDeactivated:
 		return ""
-	case oauthserver.AppSuspended:
-		status = oauthserver.AppActive
+	case partner.AppSuspended:
+		status = partner.AppActive
 	}
 	if m.dice(20) == 0 {
-		status = oauthserver.AppDeactivated
+		status = partner.AppDeactivated
 	}
 	m.must(fixture.SetAppStatus(m.t.Context(), m, m.apps[app].ID, status))
 	m.become(func(w *settings) { w.apps[app].status = status })

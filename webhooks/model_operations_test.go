@@ -8,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func address(hook int) string   { return fmt.Sprintf("127.0.7.%d", hook+1) }
@@ -65,7 +65,7 @@ func (m *model) populate() {
 	for i := range m.apps {
 		m.apps[i].App = fixture.App(now, allScopes.scopes())
 		m.must(fixture.AddApp(m.t.Context(), m, m.apps[i].App))
-		m.become(func(w *settings) { w.apps[i] = modelApp{status: oauthserver.AppActive, scopes: allScopes} })
+		m.become(func(w *settings) { w.apps[i] = modelApp{status: partner.AppActive, scopes: allScopes} })
 	}
 	for range 6 {
 		m.perform(m.install)

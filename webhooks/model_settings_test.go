@@ -6,7 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // The model has a fixed number of apps and businesses. Its webhooks have indexes; an id is empty until the webhook exists.
@@ -60,7 +60,7 @@ type settings struct {
 }
 
 type modelApp struct {
-	status  oauthserver.AppStatus
+	status  partner.AppStatus
 	scopes  scopeSet
 	version string
 }
@@ -113,7 +113,7 @@ func (b birth) existed(e *happening) (may, mayNot bool) {
 func (w *settings) hears(i int, e *happening) (may, mayNot bool) {
 	h, scope := &w.hooks[i], modelKinds[e.kind].scope
 	app := &w.apps[h.app]
-	if h.id == "" || h.isDeleted || h.isOff || app.status == oauthserver.AppDeactivated || !slices.Contains(h.kinds, e.kind) {
+	if h.id == "" || h.isDeleted || h.isOff || app.status == partner.AppDeactivated || !slices.Contains(h.kinds, e.kind) {
 		return false, true
 	}
 	may, mayNot = h.born.existed(e)
@@ -136,7 +136,7 @@ func (w *settings) closed(d *modelDelivery) string {
 		return "not sent: the webhook was deleted"
 	case h.isOff:
 		return "not sent: the webhook is switched off"
-	case w.apps[h.app].status != oauthserver.AppActive:
+	case w.apps[h.app].status != partner.AppActive:
 		return "not sent: the app is suspended or deactivated"
 	case d.event == nil || modelKinds[d.event.kind].scope == 0:
 		return ""
@@ -162,7 +162,7 @@ func (w *settings) refusal(d *modelDelivery, status string, now int64) string {
 		return "DELIVERY_TOO_OLD"
 	case status != "failed":
 		return "DELIVERY_NOT_FAILED"
-	case w.apps[h.app].status != oauthserver.AppActive:
+	case w.apps[h.app].status != partner.AppActive:
 		return "APP_NOT_ACTIVE"
 	case h.isOff:
 		return "WEBHOOK_NOT_ACTIVE"

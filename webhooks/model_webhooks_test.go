@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -184,7 +184,7 @@ func (m *model) fireAt(i int) string {
 	want := map[string]string{
 		"": "", "not sent: the webhook is switched off": "WEBHOOK_NOT_ACTIVE", "not sent: the app is suspended or deactivated": "APP_NOT_ACTIVE",
 	}[m.settings.closed(d)]
-	if m.settings.apps[m.settings.hooks[i].app].status != oauthserver.AppActive {
+	if m.settings.apps[m.settings.hooks[i].app].status != partner.AppActive {
 		want = "APP_NOT_ACTIVE"
 	}
 	queued, err := m.process.svc.SendTest(m.t.Context(), m.appOf(i), m.settings.hooks[i].id)

@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -75,12 +75,12 @@ type closing struct {
 }
 
 var closings = []closing{
-	{"suspended", func(k *consoleHarness, _ webhooks.Webhook) { k.setStatus(oauthserver.AppSuspended) }, apierror.AppNotActive, true},
-	{"deactivated", func(k *consoleHarness, _ webhooks.Webhook) { k.setStatus(oauthserver.AppDeactivated) }, apierror.AppNotActive, true},
+	{"suspended", func(k *consoleHarness, _ webhooks.Webhook) { k.setStatus(partner.AppSuspended) }, apierror.AppNotActive, true},
+	{"deactivated", func(k *consoleHarness, _ webhooks.Webhook) { k.setStatus(partner.AppDeactivated) }, apierror.AppNotActive, true},
 	{"off", func(k *consoleHarness, w webhooks.Webhook) { k.off(w) }, apierror.WebhookNotActive, true},
 	{"uninstalled", func(k *consoleHarness, _ webhooks.Webhook) { k.uninstall() }, apierror.AppNotInstalled, false},
 	{"scope gone from the app", func(k *consoleHarness, _ webhooks.Webhook) {
-		k.setApp(func(a *oauthserver.App) { a.Scopes = identity.MustScopes("customers:read") })
+		k.setApp(func(a *partner.App) { a.Scopes = identity.MustScopes("customers:read") })
 	}, apierror.EventScopeMissing, false},
 	{"scope gone from the installation", func(k *consoleHarness, _ webhooks.Webhook) { k.narrow("customers:read") }, apierror.EventScopeMissing, false},
 }
@@ -92,7 +92,7 @@ func TestRedeliverGates(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			k := newConsole(t)
-			k.setApp(func(a *oauthserver.App) { a.Scopes = identity.MustScopes("invoices:read") })
+			k.setApp(func(a *partner.App) { a.Scopes = identity.MustScopes("invoices:read") })
 			w := k.hook(sampled)
 			d := k.failed(w, sampled)
 			c.shut(k, w)

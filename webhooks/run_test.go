@@ -13,14 +13,14 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 func (r *harness) pin(a app, version string) {
 	r.t.Helper()
-	_, err := r.UpdateApp(r.t.Context(), a.ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := r.UpdateApp(r.t.Context(), a.ID, func(a partner.App) (partner.App, error) {
 		a.PinnedVersion = version
 		return a, nil
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	harnesses "github.com/partnerkit/partnerkit/internal/harness"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -135,7 +135,7 @@ func TestSendTestVersion(t *testing.T) {
 		{"2026-09-01", "2026-09-01", `{"test":true,"text":"<&>","total":{"amount":1,"currency":"EUR"}}`},
 		{"2026-01-15", "2026-01-15", `{"test":true,"total":1}`},
 	} {
-		k.setApp(func(a *oauthserver.App) { a.PinnedVersion = test.pinned })
+		k.setApp(func(a *partner.App) { a.PinnedVersion = test.pinned })
 		var body struct {
 			APIVersion string          `json:"apiVersion"`
 			Data       json.RawMessage `json:"data"`
@@ -180,7 +180,7 @@ func TestSendTestGates(t *testing.T) {
 		k := newConsole(t)
 		w := k.hook(sampled)
 		k.off(w)
-		k.setStatus(oauthserver.AppSuspended)
+		k.setStatus(partner.AppSuspended)
 		_, err := k.service.SendTest(t.Context(), k.app.ID, w.ID)
 		wantCode(t, err, apierror.AppNotActive)
 	})

@@ -13,12 +13,12 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // newComplete is a harness with everything switched on, and something in each place of an
 // app of Ann's. It returns how to fill in the path of a route.
-func newComplete(t testing.TB, changes ...func(*pages.Config)) (o *harness, app oauthserver.App, fill func(path string) string) {
+func newComplete(t testing.TB, changes ...func(*pages.Config)) (o *harness, app partner.App, fill func(path string) string) {
 	t.Helper()
 	o = newHarness(t, append(changes, func(cfg *pages.Config) {
 		cfg.MoveClock = func(_ context.Context, by time.Duration) error { o.clock.Advance(by); return nil }
@@ -88,7 +88,7 @@ func TestForeignApp_CON01(t *testing.T) {
 }
 
 // auditLength is how much was done to an app.
-func (o *harness) auditLength(app oauthserver.App) int {
+func (o *harness) auditLength(app partner.App) int {
 	o.Helper()
 	page, err := o.console.Audit(o.Context(), o.actor(ann), app.ID, console.Page{Limit: console.MaxLimit})
 	o.must(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // CON-02: actions that cannot be undone ask first, and the question can be cancelled
@@ -85,12 +85,12 @@ func TestActionsThatMustFail_CON02(t *testing.T) {
 	o.get(failed).shows(off).lacks(again)
 	o.get(at + "/deliveries").shows(off).lacks(all)
 	o.post(at, "url", hook.URL, "events", "invoice.paid", "enabled", "on").want(http.StatusSeeOther)
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppSuspended))
 	const suspended = "Nothing can be sent while the app is suspended."
 	o.get(at).shows(suspended).lacks(tests)
 	o.get(failed).shows(suspended).lacks(again)
 	o.get(at + "/deliveries").shows(suspended).lacks(all)
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppActive))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppActive))
 	o.clock.Advance(o.console.DeliveriesKept())
 	o.get(failed).shows("It cannot be sent again: it is older than 30 days.").lacks(again)
 

@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func appRoutes() []route {
@@ -27,7 +27,7 @@ type appsView struct {
 }
 
 type appRow struct {
-	oauthserver.App
+	partner.App
 	Organization string
 	Badge        look.Badge
 }
@@ -90,7 +90,7 @@ func (v *visit) scopes(chosen []string) []scopeChoice {
 }
 
 func (v *visit) showNewApp() error {
-	return v.show("app_new", newAppTitle, v.newApp(filled{Form: bodies.Form{"type": {string(oauthserver.Confidential)}}}))
+	return v.show("app_new", newAppTitle, v.newApp(filled{Form: bodies.Form{"type": {string(partner.Confidential)}}}))
 }
 
 const newAppTitle = "New app"
@@ -102,7 +102,7 @@ func (v *visit) createApp() error {
 		return err
 	}
 	created, err := v.cfg.Console.CreateApp(v.r.Context(), v.by, console.NewApp{
-		Name: form.Get("name"), Type: oauthserver.ClientType(form.Get("type")), OrganizationID: form.Get("organization_id"),
+		Name: form.Get("name"), Type: partner.ClientType(form.Get("type")), OrganizationID: form.Get("organization_id"),
 		RedirectURIs: lines(form.Get("redirect_uris")), Scopes: form["scopes"], AppURL: ifGiven(form.Get("app_url")),
 	})
 	if err != nil {
@@ -113,6 +113,6 @@ func (v *visit) createApp() error {
 }
 
 type createdView struct {
-	App    oauthserver.App
+	App    partner.App
 	Secret string // empty for a public app
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -26,7 +26,7 @@ func (o *harness) png(width, height int) []byte {
 }
 
 // newAsset is an image of an app; its id.
-func (o *harness) newAsset(app oauthserver.App, kind console.AssetKind) string {
+func (o *harness) newAsset(app partner.App, kind console.AssetKind) string {
 	o.Helper()
 	width, height := 640, 360
 	if kind == console.AssetIcon {
@@ -39,7 +39,7 @@ func (o *harness) newAsset(app oauthserver.App, kind console.AssetKind) string {
 
 // upload sends a file, as the form does: with the fields of the listing, names and values in
 // turn.
-func (o *harness) upload(app oauthserver.App, by, kind string, file []byte, pairs ...string) response {
+func (o *harness) upload(app partner.App, by, kind string, file []byte, pairs ...string) response {
 	o.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)

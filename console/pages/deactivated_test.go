@@ -7,8 +7,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/optional"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Of a deactivated app all can be read. Pages offer nothing else, and forms that were
@@ -28,7 +28,7 @@ func TestDeactivatedApp(t *testing.T) {
 	_, err = o.console.CreateListing(t.Context(), by, app.ID, console.ListingContent{Slug: "sync"})
 	o.must(err)
 	icon := o.newAsset(app, console.AssetIcon)
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppDeactivated))
 
 	own := "/apps/" + app.ID
 	for path, shown := range map[string]string{

@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/internal/text"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -95,7 +95,7 @@ func recordOf(d webhooks.Delivery) record {
 }
 
 type deliveriesView struct {
-	App      oauthserver.App
+	App      partner.App
 	ReadOnly bool
 	Webhook  webhooks.Webhook
 	Filter   deliveryFilter

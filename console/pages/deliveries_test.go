@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -141,9 +141,9 @@ func TestRedeliverRefused_RDL03(t *testing.T) {
 	_, err = o.Hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: &off})
 	o.must(err)
 	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("the webhook is switched off").shows("Failed")
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppSuspended))
 	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("the app is suspended or deactivated")
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppActive))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppActive))
 	on := true
 	_, err = o.Hooks.Update(t.Context(), app.ID, hook.ID, webhooks.Change{Enabled: &on})
 	o.must(err)

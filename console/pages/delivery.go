@@ -12,7 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -26,7 +26,7 @@ func deliveryRoutes() []route {
 }
 
 type deliveryView struct {
-	App      oauthserver.App
+	App      partner.App
 	Webhook  webhooks.Webhook
 	Delivery deliveryRow
 	Next     look.Left // when it is tried next

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -82,7 +82,7 @@ func (a response) listed() (ids []string) {
 // mixed are deliveries of a webhook, one a minute: two of invoices of biz_1 and two of
 // customers of biz_2 that failed, and one test that is queued.
 type mixed struct {
-	app       oauthserver.App
+	app       partner.App
 	own       string // the path of the webhook
 	invoices  []string
 	customers []string
@@ -250,7 +250,7 @@ func TestRedeliverMany_RDL04(t *testing.T) {
 	o.post(at, "since", "2026-09-01", "event", "customer.deleted").wantTo(m.own + "/deliveries?queued=0&skipped=0").shows("Nothing was sent again: no failed delivery matches.")
 	o.get(m.own + "/deliveries?queued=%3Cb%3E&skipped=1").lacks("skipped:")
 
-	o.must(o.oauth.SetAppStatus(t.Context(), m.app.ID, oauthserver.AppSuspended))
+	o.must(o.oauth.SetAppStatus(t.Context(), m.app.ID, partner.AppSuspended))
 	o.post(at, "since", "2026-09-01").want(http.StatusBadRequest).alerts("the app is suspended or deactivated")
 	o.send(ask{method: http.MethodPost, path: at, form: url.Values{"since": {"2026-09-01"}}, by: eve}).want(http.StatusNotFound)
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/testenv"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
 // retried is the path of a delivery that has failed once, of an app of Ann's.
-func (o *harness) retried(r *receiver, data any) (oauthserver.App, string) {
+func (o *harness) retried(r *receiver, data any) (partner.App, string) {
 	o.Helper()
 	return o.retriedAt(r.URL+"/hook?a=1&b='2'", data)
 }
 
 // retriedAt is retried for a webhook with a URL.
-func (o *harness) retriedAt(at string, data any) (oauthserver.App, string) {
+func (o *harness) retriedAt(at string, data any) (partner.App, string) {
 	o.Helper()
 	o.run()
 	app := o.newApp()
@@ -143,7 +143,7 @@ func TestCurl(t *testing.T) {
 	if _, err := o.console.SignedRequest(context.WithoutCancel(t.Context()), o.actor(eve), ref); err == nil {
 		t.Error("another organization gets a signed request")
 	}
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppDeactivated))
 	o.get(at).want(http.StatusOK).lacks("curl")
 }
 

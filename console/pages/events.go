@@ -6,7 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/bodies"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -26,7 +26,7 @@ type eventChoice struct {
 
 // eventGroups returns the events of the catalog, in its order, with the chosen ones
 // checked.
-func (v *visit) eventGroups(app oauthserver.App, chosen []string) []eventGroup {
+func (v *visit) eventGroups(app partner.App, chosen []string) []eventGroup {
 	var groups []eventGroup
 	for _, definition := range v.cfg.Console.EventCatalog() {
 		title := groupTitle(definition)

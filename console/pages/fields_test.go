@@ -12,11 +12,11 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/pages"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // fieldsOf are the rules of an app's fields, as JSON by their keys.
-func (o *harness) fieldsOf(app oauthserver.App) map[string]string {
+func (o *harness) fieldsOf(app partner.App) map[string]string {
 	o.Helper()
 	fields, err := o.console.Fields(o.Context(), o.actor(ann), app.ID)
 	o.must(err)
@@ -34,7 +34,7 @@ func (o *harness) fieldsOf(app oauthserver.App) map[string]string {
 }
 
 // fieldID is that of the app's one field.
-func (o *harness) fieldID(app oauthserver.App) string {
+func (o *harness) fieldID(app partner.App) string {
 	o.Helper()
 	fields, err := o.console.Fields(o.Context(), o.actor(ann), app.ID)
 	o.must(err)

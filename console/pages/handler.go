@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -26,7 +26,7 @@ type visit struct {
 	w   http.ResponseWriter
 	r   *http.Request
 	by  console.Actor
-	app oauthserver.App // that of the path, if it names one
+	app partner.App // that of the path, if it names one
 
 	alerts []string // above a form with problems, see mend; nil: all messages of its error
 

@@ -23,6 +23,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	consent "github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -119,10 +120,10 @@ func (o *harness) actor(userID string) console.Actor {
 }
 
 // newApp is an app of Ann's, confidential unless it says otherwise.
-func (o *harness) newApp(changes ...func(*console.NewApp)) oauthserver.App {
+func (o *harness) newApp(changes ...func(*console.NewApp)) partner.App {
 	o.Helper()
 	n := console.NewApp{
-		Name: "Sync", Type: oauthserver.Confidential, RedirectURIs: []string{"https://partner.example/cb"}, Scopes: []string{"invoices:read", "events:read"},
+		Name: "Sync", Type: partner.Confidential, RedirectURIs: []string{"https://partner.example/cb"}, Scopes: []string{"invoices:read", "events:read"},
 	}
 	for _, change := range changes {
 		change(&n)
@@ -133,7 +134,7 @@ func (o *harness) newApp(changes ...func(*console.NewApp)) oauthserver.App {
 }
 
 // newWebhook is one of an app.
-func (o *harness) newWebhook(app oauthserver.App, at string, names ...string) webhooks.Webhook {
+func (o *harness) newWebhook(app partner.App, at string, names ...string) webhooks.Webhook {
 	o.Helper()
 	hook, _, err := o.Hooks.Create(o.Context(), webhooks.NewWebhook{AppID: app.ID, URL: at, Events: names})
 	o.must(err)
@@ -278,7 +279,7 @@ func (a response) values(attribute string) []string {
 
 // did checks what the audit log has of an app, newest first and from a number of
 // entries on.
-func (o *harness) did(app oauthserver.App, want ...string) {
+func (o *harness) did(app partner.App, want ...string) {
 	o.Helper()
 	page, err := o.console.Audit(o.Context(), o.actor(ann), app.ID, console.Page{Limit: len(want)})
 	o.must(err)

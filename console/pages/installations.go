@@ -3,7 +3,7 @@ package pages
 import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func installationRoutes() []route {
@@ -36,13 +36,13 @@ func (v *visit) showInstallations() error {
 	return v.show("installations", "Businesses", data)
 }
 
-func installationBadge(status oauthserver.InstallationStatus) look.Badge {
+func installationBadge(status partner.InstallationStatus) look.Badge {
 	switch status {
-	case oauthserver.InstallationActive:
+	case partner.InstallationActive:
 		return look.Badge{Kind: "ok", Text: "Connected"}
-	case oauthserver.InstallationRevoked:
+	case partner.InstallationRevoked:
 		return look.Badge{Text: "Access revoked"}
-	case oauthserver.InstallationRemoved:
+	case partner.InstallationRemoved:
 		return look.Badge{Text: "Uninstalled"}
 	}
 	return look.Badge{Text: string(status)}

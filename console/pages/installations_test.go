@@ -7,16 +7,16 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
 // connect installs an app in a business and returns the installation's id.
-func (o *harness) connect(app oauthserver.App, business string) string {
+func (o *harness) connect(app partner.App, business string) string {
 	o.Helper()
 	_, _, err := fixture.Approve(o.Context(), o.store, fixture.Consent{App: app, BusinessID: business, UserID: "usr_owner", Scopes: app.Scopes, Now: o.clock.Now()})
 	o.must(err)
-	found, err := o.store.Installations(o.Context(), oauthserver.InstallationQuery{AppID: app.ID, BusinessID: business})
+	found, err := o.store.Installations(o.Context(), partner.InstallationQuery{AppID: app.ID, BusinessID: business})
 	o.must(err)
 	return found[0].ID
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // listingOf is the app's, as the console has it.
-func (o *harness) listingOf(app oauthserver.App) console.Listing {
+func (o *harness) listingOf(app partner.App) console.Listing {
 	o.Helper()
 	listing, err := o.console.Listing(o.Context(), o.actor(ann), app.ID)
 	o.must(err)
@@ -21,7 +21,7 @@ func (o *harness) listingOf(app oauthserver.App) console.Listing {
 }
 
 // review takes a reviewer's steps.
-func (o *harness) review(app oauthserver.App, note string, states ...console.RevisionState) {
+func (o *harness) review(app partner.App, note string, states ...console.RevisionState) {
 	o.Helper()
 	for _, state := range states {
 		_, err := o.later().console.ReviewListing(o.Context(), console.Review{AppID: app.ID, State: state, Note: note})

@@ -8,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func overviewRoutes() []route {
@@ -19,7 +19,7 @@ func overviewRoutes() []route {
 const recentDays = 7
 
 type overviewView struct {
-	App          oauthserver.App
+	App          partner.App
 	ReadOnly     bool
 	Badge        look.Badge
 	Organization string
@@ -104,7 +104,7 @@ func (v *visit) organization(id string) string {
 }
 
 // todoList lists what there is to do for an app, in the order in which to do it.
-func todoList(app oauthserver.App, hooks int, listing *console.Listing, called bool) []todo { //nolint:revive // what is done, not a switch
+func todoList(app partner.App, hooks int, listing *console.Listing, called bool) []todo { //nolint:revive // what is done, not a switch
 	return []todo{
 		{"Add a redirect URI", "People return there after they have connected the app.", "/settings", len(app.RedirectURIs) > 0},
 		{"Choose scopes", "The app can request only the scopes that you choose.", "/settings", len(app.Scopes.Names()) > 0},

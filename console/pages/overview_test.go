@@ -9,12 +9,12 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // refuses checks that a page, or what a form posts to, is there for the app's developers
 // alone.
-func (o *harness) refuses(app oauthserver.App, pages, forms []string) {
+func (o *harness) refuses(app partner.App, pages, forms []string) {
 	o.Helper()
 	for _, path := range pages {
 		o.send(ask{method: http.MethodGet, path: "/apps/" + app.ID + path, by: eve}).want(http.StatusNotFound).lacks(app.Name, app.ClientID)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/samples"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // quickStart is the commands of an app's first connection. None of them contains a secret:
@@ -76,7 +76,7 @@ func exchangeCommand(api, credentials, redirect string) string {
 // developer sets for the exchange. A confidential app without a secret signs with its own key.
 func (v *visit) credentials() (options, variables string, err error) {
 	id := url.QueryEscape(v.app.ClientID)
-	if v.app.Type == oauthserver.Public {
+	if v.app.Type == partner.Public {
 		return "-d client_id=" + id, "CODE", nil
 	}
 	secrets, err := v.cfg.Console.Secrets(v.r.Context(), v.by, v.app.ID)

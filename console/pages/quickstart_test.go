@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/internal/samples"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // blocks are the texts of a page that are copied as a whole.
@@ -33,7 +33,7 @@ func TestQuickStart(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t, withReads)
 	created, err := o.console.CreateApp(t.Context(), o.actor(ann), console.NewApp{
-		Name: "Sync", Type: oauthserver.Confidential, RedirectURIs: []string{"https://partner.example/cb?a=$(id)&b='", "https://partner.example/other"}, Scopes: []string{"invoices:read", "events:read"},
+		Name: "Sync", Type: partner.Confidential, RedirectURIs: []string{"https://partner.example/cb?a=$(id)&b='", "https://partner.example/other"}, Scopes: []string{"invoices:read", "events:read"},
 	})
 	o.must(err)
 	app, path := created.App, "/apps/"+created.App.ID+"/start"
@@ -63,14 +63,14 @@ func TestQuickStart(t *testing.T) {
 	}
 	o.connect(app, "biz_1")
 	o.get(path).want(http.StatusOK).shows("Quick start").lacks(opened)
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppDeactivated))
 	o.get(path).want(http.StatusOK).lacks("oauth/token", "Get a sandbox token")
 }
 
 func TestQuickStartKinds(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
-	public := o.newApp(func(n *console.NewApp) { n.Type = oauthserver.Public })
+	public := o.newApp(func(n *console.NewApp) { n.Type = partner.Public })
 	page := o.get("/apps/"+public.ID+"/start").want(http.StatusOK).shows("-d client_id="+public.ClientID, "set CODE, and").lacks("CLIENT_SECRET", "Call the API")
 	if n := len(page.blocks()); n != 5 {
 		t.Errorf("without routes there are %d blocks", n)

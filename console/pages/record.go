@@ -4,7 +4,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/bodies"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -33,7 +33,7 @@ func (v *visit) recordable(hook webhooks.Webhook) (recordView, error) {
 	}
 	view := recordView{IsOffered: true}
 	for _, installation := range page.Items {
-		if installation.Status == oauthserver.InstallationActive {
+		if installation.Status == partner.InstallationActive {
 			view.Businesses = append(view.Businesses, installation.BusinessID)
 		}
 	}

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // logCalls makes calls of an app: many of one route, and one that failed.
-func (o *harness) logCalls(app oauthserver.App, many int) {
+func (o *harness) logCalls(app partner.App, many int) {
 	now := o.clock.Now()
 	for range many {
 		o.Calls.Count(analytics.Call{AppID: app.ID, BusinessID: "biz_1", At: now.Add(-time.Second), Took: 12 * time.Millisecond, Method: "GET", Route: "GET /invoices/{id}", Status: 200})

@@ -6,7 +6,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func reviewRoutes() []route {
@@ -20,7 +20,7 @@ func reviewRoutes() []route {
 const reviewTitle = "Review"
 
 type reviewView struct {
-	App      oauthserver.App
+	App      partner.App
 	ReadOnly bool
 	Review   console.AppReview
 	Subject  *console.Subject // what was submitted last; nil: nothing

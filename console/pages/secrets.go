@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func secretRoutes() []route {
@@ -18,7 +18,7 @@ func secretRoutes() []route {
 const secretsTitle = "Credentials"
 
 type secretsView struct {
-	App      oauthserver.App
+	App      partner.App
 	ReadOnly bool
 	Secrets  []console.Secret // newest first
 	Valid    int              // of them
@@ -33,7 +33,7 @@ func (v *visit) secrets() (secretsView, error) {
 		return secretsView{}, err
 	}
 	slices.Reverse(all)
-	view := secretsView{App: v.app, ReadOnly: v.isReadOnly(), Secrets: all, Most: oauthserver.MaxClientSecrets}
+	view := secretsView{App: v.app, ReadOnly: v.isReadOnly(), Secrets: all, Most: partner.MaxClientSecrets}
 	for _, secret := range all {
 		if secret.EndedAt.IsZero() {
 			view.Valid++

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // APP-02: a second secret is shown once; then the first one can be ended, and the last
@@ -33,7 +33,7 @@ func TestSecrets_APP02(t *testing.T) {
 	o.post(at + "/" + first.ID + "/end").want(http.StatusNotFound)
 }
 
-func (o *harness) secrets(app oauthserver.App) []console.Secret {
+func (o *harness) secrets(app partner.App) []console.Secret {
 	o.Helper()
 	all, err := o.console.Secrets(o.Context(), o.actor(ann), app.ID)
 	o.must(err)
@@ -66,7 +66,7 @@ func (o *harness) onlyOnce(shown response, secret, path string) {
 func TestSecretsOfPublicApp(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
-	app := o.newApp(func(n *console.NewApp) { n.Type = oauthserver.Public })
+	app := o.newApp(func(n *console.NewApp) { n.Type = partner.Public })
 	at := "/apps/" + app.ID + "/secrets"
 	o.get(at).want(http.StatusOK).shows("A public app has no secret", "PKCE").lacks("<form method=\"post\"")
 	o.post(at).want(http.StatusBadRequest).alerts("a PUBLIC app has no client secret; it proves itself with PKCE")
@@ -77,7 +77,7 @@ func TestAppWithKeys_CIMD05(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
 	app := o.newApp()
-	_, err := o.store.Tap.Exec(t.Context(), "UPDATE partnerkit_app SET origin = $1, metadata = $2", string(oauthserver.OriginRegistered), `{"jwks_uri": "https://partner.example/keys"}`)
+	_, err := o.store.Tap.Exec(t.Context(), "UPDATE partnerkit_app SET origin = $1, metadata = $2", string(partner.OriginRegistered), `{"jwks_uri": "https://partner.example/keys"}`)
 	o.must(err)
 	at := "/apps/" + app.ID + "/secrets"
 	o.get(at).shows("This app has no secret", "private_key_jwt").lacks("Add a secret")

@@ -8,8 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/optional"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func settingsRoutes() []route {
@@ -22,7 +22,7 @@ func settingsRoutes() []route {
 const settingsTitle = "Settings"
 
 type settingsView struct {
-	App      oauthserver.App
+	App      partner.App
 	Badge    look.Badge
 	Standing string
 	Waits    bool // something of the app waits for a review
@@ -50,14 +50,14 @@ func (v *visit) settings(form filled) settingsView {
 }
 
 // isReadOnly reports that nothing of the app can be changed any more.
-func (v *visit) isReadOnly() bool { return v.app.Status == oauthserver.AppDeactivated }
+func (v *visit) isReadOnly() bool { return v.app.Status == partner.AppDeactivated }
 
 // standing describes what the service allows an app to do.
-func standing(app oauthserver.App) string {
+func standing(app partner.App) string {
 	switch {
-	case app.Status == oauthserver.AppDeactivated:
+	case app.Status == partner.AppDeactivated:
 		return "Deactivated permanently: it cannot be connected, and its tokens are invalid."
-	case app.Status == oauthserver.AppSuspended:
+	case app.Status == partner.AppSuspended:
 		return "Suspended: its tokens and webhooks do not work until the suspension is lifted."
 	case !app.Reviewed:
 		return "Not reviewed yet: only sandbox businesses of your organization can connect it."
@@ -69,7 +69,7 @@ func standing(app oauthserver.App) string {
 }
 
 // waits reports whether a reviewed app has changes that no review covers.
-func waits(app oauthserver.App) bool {
+func waits(app partner.App) bool {
 	return app.Reviewed && app.IsUsable() && !app.Unreviewed().IsEmpty()
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -82,7 +82,7 @@ func TestRetiredVersion(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
 	app := o.newApp()
-	_, err := o.store.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) { a.PinnedVersion = "2025-01-01"; return a, nil })
+	_, err := o.store.UpdateApp(t.Context(), app.ID, func(a partner.App) (partner.App, error) { a.PinnedVersion = "2025-01-01"; return a, nil })
 	o.must(err)
 	at := "/apps/" + app.ID + "/settings"
 	if !strings.Contains(o.get(at).Body, "<option selected>2025-01-01</option>") {
@@ -99,9 +99,9 @@ func TestStanding_APP01(t *testing.T) {
 	at := "/apps/" + app.ID + "/settings"
 	o.must(o.oauth.SetReviewed(t.Context(), app.ID, true))
 	o.get(at).shows("Reviewed: any business can connect it.", "Live")
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppSuspended))
 	o.get(at).shows("Suspended: its tokens and webhooks do not work")
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppDeactivated))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppDeactivated))
 	o.get(at).shows("Deactivated permanently", "deactivated and read-only")
 	for _, path := range []string{"/apps/{appId}/settings", "/apps/{appId}/secrets", "/apps/{appId}/webhooks", "/apps/{appId}/webhooks/{webhookId}"} {
 		if got := o.get(fill(path)).want(http.StatusOK).shows("This app is deactivated and read-only."); strings.Contains(got.Body, "<button class=\"primary\"") || strings.Contains(got.Body, "danger") {

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/samples"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func startRoutes() []route {
@@ -28,7 +29,7 @@ const (
 
 // startView is the first call of an app, with a token for a sandbox business.
 type startView struct {
-	App        oauthserver.App
+	App        partner.App
 	ReadOnly   bool
 	QuickStart quickStart // the connection with the app's own code
 	Businesses []oauthserver.Business

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -78,7 +79,7 @@ func TestSandboxToken_AZ12(t *testing.T) {
 	if principal.AppID != app.ID || principal.BusinessID != "biz_box" || principal.UserID != ann || !principal.Scopes.Equal(app.Scopes) {
 		t.Errorf("the token is of %+v", principal)
 	}
-	installed, err := o.store.Installations(t.Context(), oauthserver.InstallationQuery{AppID: app.ID})
+	installed, err := o.store.Installations(t.Context(), partner.InstallationQuery{AppID: app.ID})
 	o.must(err)
 	if len(installed) != 1 || installed[0].BusinessID != "biz_box" || !installed[0].Scopes.Equal(app.Scopes) {
 		t.Errorf("installations: %+v", installed)
@@ -109,13 +110,13 @@ func TestSandboxTokenRefused_AZ12(t *testing.T) {
 		o.post(path+"/token", "business_id", business).want(status)
 	}
 	reviewed := o.newApp()
-	_, err := o.store.UpdateApp(t.Context(), reviewed.ID, func(a oauthserver.App) (oauthserver.App, error) { a.Reviewed = true; return a, nil })
+	_, err := o.store.UpdateApp(t.Context(), reviewed.ID, func(a partner.App) (partner.App, error) { a.Reviewed = true; return a, nil })
 	o.must(err)
 	o.post("/apps/"+reviewed.ID+"/start/token", "business_id", "biz_real").want(http.StatusForbidden) // the consent page would allow it
 	o.send(ask{method: http.MethodPost, path: path + "/token", by: ann, form: url.Values{"business_id": {"biz_box"}}, set: http.Header{"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}}}).want(http.StatusForbidden)
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppSuspended))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppSuspended))
 	o.post(path+"/token", "business_id", "biz_box").want(http.StatusBadRequest).shows("suspended")
-	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, oauthserver.AppActive))
+	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppActive))
 	_, err = o.store.Tap.Exec(t.Context(), "UPDATE partnerkit_app SET scopes = '' WHERE id = $1", app.ID)
 	o.must(err)
 	o.get(path).want(http.StatusOK).shows("has no scopes yet").lacks("Get a sandbox token")

@@ -8,8 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/optional"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -39,7 +39,7 @@ func (v *visit) webhookPath(webhookID string, below ...string) string {
 const fewDeliveries = 10
 
 type webhookView struct {
-	App        oauthserver.App
+	App        partner.App
 	ReadOnly   bool
 	Webhook    webhooks.Webhook
 	Previous   look.Left     // until when the secret before this one signs too
@@ -108,7 +108,7 @@ func (v *visit) webhook() (webhookView, error) {
 // empty if it can.
 func (v *visit) noSending(hook webhooks.Webhook) string {
 	switch {
-	case v.app.Status == oauthserver.AppDeactivated:
+	case v.app.Status == partner.AppDeactivated:
 		return "Nothing can be sent: the app was deactivated."
 	case !v.app.IsUsable():
 		return "Nothing can be sent while the app is suspended."

@@ -5,7 +5,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -18,7 +18,7 @@ func webhookListRoutes() []route {
 }
 
 type webhooksView struct {
-	App      oauthserver.App
+	App      partner.App
 	ReadOnly bool
 	Webhooks []webhookRow
 	Bound    bound
@@ -81,7 +81,7 @@ const newWebhookTitle = "New webhook"
 var webhookFields = formFields{{Name: "url", Label: "URL"}, {Name: "events", Label: "Events"}}
 
 type newWebhookView struct {
-	App    oauthserver.App
+	App    partner.App
 	Events []eventGroup
 	Form   filled
 }

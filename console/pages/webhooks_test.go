@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -46,7 +46,7 @@ func TestNewWebhook_WH01(t *testing.T) {
 	o.get(at).shows("https://partner.example/hook", "Working", "none yet")
 }
 
-func (o *harness) webhooks(app oauthserver.App) []webhooks.Webhook {
+func (o *harness) webhooks(app partner.App) []webhooks.Webhook {
 	o.Helper()
 	all, err := o.console.Webhooks(o.Context(), o.actor(ann), app.ID)
 	o.must(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 type embeddedView struct {
@@ -19,8 +20,8 @@ type embeddedView struct {
 
 // embeddedPath returns the path of an app's embedded page; empty for an app that cannot
 // have one.
-func embeddedPath(app oauthserver.App) string {
-	if app.AppURL == "" || app.Type != oauthserver.Confidential || !app.IsUsable() {
+func embeddedPath(app partner.App) string {
+	if app.AppURL == "" || app.Type != partner.Confidential || !app.IsUsable() {
 		return ""
 	}
 	return "/embedded/" + url.PathEscape(app.ClientID)
@@ -33,16 +34,16 @@ func (s *Site) showEmbedded(w http.ResponseWriter, r *http.Request, p person) er
 	if err != nil {
 		return err
 	}
-	app = app.ShownIn(oauthserver.Business{ID: p.place.BusinessID, SandboxOf: p.place.SandboxOf})
+	app = oauthserver.ShownIn(app, oauthserver.Business{ID: p.place.BusinessID, SandboxOf: p.place.SandboxOf})
 	_, err = s.books.store.ActiveInstallation(r.Context(), app.ID, p.place.BusinessID)
-	if errors.Is(err, oauthserver.ErrNotFound) || p.place.BusinessID == "" {
+	if errors.Is(err, partner.ErrNotFound) || p.place.BusinessID == "" {
 		return apierror.NotFound("app")
 	}
 	if err != nil {
 		return err
 	}
 	origin, isPage := oauthserver.WebOrigin(app.AppURL)
-	if !isPage || AppURLProblem(app.AppURL) != "" || app.Type != oauthserver.Confidential || !app.IsUsable() {
+	if !isPage || AppURLProblem(app.AppURL) != "" || app.Type != partner.Confidential || !app.IsUsable() {
 		return apierror.NotFound("embedded page")
 	}
 	for _, own := range []string{s.cfg.APIURL, s.cfg.AppURL} {
@@ -117,7 +118,7 @@ func sessionTokenRefusal(err error) error {
 			return apierror.Invalid(text).WithCause(err)
 		}
 	}
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return apierror.NotFound("app")
 	}
 	return err

@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/theme"
 )
@@ -171,16 +172,16 @@ func (s *Site) StartSession(r *http.Request, userID, businessID string) (*http.C
 }
 
 // App returns the app with the client id, or an error in the standard shape.
-func (s *Site) App(ctx context.Context, clientID string) (oauthserver.App, error) {
+func (s *Site) App(ctx context.Context, clientID string) (partner.App, error) {
 	if clientID == "" {
-		return oauthserver.App{}, apierror.Invalid("clientId is missing")
+		return partner.App{}, apierror.Invalid("clientId is missing")
 	}
-	found, err := s.books.store.Apps(ctx, oauthserver.AppQuery{ClientID: clientID})
+	found, err := s.books.store.Apps(ctx, partner.AppQuery{ClientID: clientID})
 	if err != nil {
-		return oauthserver.App{}, err
+		return partner.App{}, err
 	}
 	if len(found) == 0 {
-		return oauthserver.App{}, apierror.NotFound("client " + clientID)
+		return partner.App{}, apierror.NotFound("client " + clientID)
 	}
 	return found[0], nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -173,7 +174,7 @@ func (s *service) agents(documents oauthserver.DocumentConfig) oauthserver.Optio
 		// trusted.
 		Registration: func(r *http.Request) (string, error) { return s.books.FirstOrganization(r.Context()) },
 		MaxApps:      10_000,
-		Unowned: func(ctx context.Context, _ oauthserver.App, userID string) (string, error) {
+		Unowned: func(ctx context.Context, _ partner.App, userID string) (string, error) {
 			organization, err := s.books.OrganizationOf(ctx, userID)
 			if errors.Is(err, books.ErrAbsent) {
 				return "", nil

@@ -9,7 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // maxVersion bounds a pinned version. Its content is not checked: partner authors
@@ -17,28 +18,28 @@ import (
 const maxVersion = 64
 
 // devApp reads the body into in and finds the app of the path.
-func (s *server) devApp(r *http.Request, in any) (oauthserver.App, error) {
+func (s *server) devApp(r *http.Request, in any) (partner.App, error) {
 	if err := strictjson.Decode(r, in, strictjson.Limits{}); err != nil {
-		return oauthserver.App{}, err
+		return partner.App{}, err
 	}
 	return s.site.App(r.Context(), r.PathValue("clientId"))
 }
 
 func (s *server) devAppStatus(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		Status oauthserver.AppStatus `json:"status"`
+		Status partner.AppStatus `json:"status"`
 	}
 	app, err := s.devApp(r, &in)
 	if err != nil {
 		return err
 	}
 	switch in.Status {
-	case oauthserver.AppActive, oauthserver.AppSuspended, oauthserver.AppDeactivated:
+	case partner.AppActive, partner.AppSuspended, partner.AppDeactivated:
 	default:
 		return apierror.Invalid("status must be ACTIVE, SUSPENDED or DEACTIVATED")
 	}
 	err = s.oauth.SetAppStatus(r.Context(), app.ID, in.Status)
-	if errors.Is(err, oauthserver.ErrDeactivated) {
+	if errors.Is(err, oauthstore.ErrDeactivated) {
 		final := apierror.Entry{Status: http.StatusConflict, Message: "client {p0} is deactivated, which is final", Params: 1}
 		return final.New(app.ClientID)
 	}
@@ -99,7 +100,7 @@ func (s *server) devAppScopes(w http.ResponseWriter, r *http.Request) error {
 	if err := identity.DefaultScopes().CheckRequestable(in.Scopes.Scopes); err != nil {
 		return apierror.Invalid("scopes: " + err.Error())
 	}
-	return s.devChange(w, r, app, func(a *oauthserver.App) {
+	return s.devChange(w, r, app, func(a *partner.App) {
 		if a.Scopes = in.Scopes.Scopes; a.Reviewed {
 			a.ReviewedAs.Scopes = a.Scopes
 		}
@@ -117,11 +118,11 @@ func (s *server) devAppVersion(w http.ResponseWriter, r *http.Request) error {
 	if len(in.PinnedVersion) > maxVersion {
 		return apierror.Invalid("pinnedVersion is longer than 64 characters")
 	}
-	return s.devChange(w, r, app, func(a *oauthserver.App) { a.PinnedVersion = string(in.PinnedVersion) })
+	return s.devChange(w, r, app, func(a *partner.App) { a.PinnedVersion = string(in.PinnedVersion) })
 }
 
-func (s *server) devChange(w http.ResponseWriter, r *http.Request, app oauthserver.App, change func(*oauthserver.App)) error {
-	_, err := s.store.UpdateApp(r.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+func (s *server) devChange(w http.ResponseWriter, r *http.Request, app partner.App, change func(*partner.App)) error {
+	_, err := s.store.UpdateApp(r.Context(), app.ID, func(a partner.App) (partner.App, error) {
 		change(&a)
 		return a, nil
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // connection names an app in a business, and for some calls a user.
@@ -45,7 +46,7 @@ func (s *server) devDisconnect(w http.ResponseWriter, r *http.Request, end func(
 		return err
 	}
 	err = end(r.Context(), app.ID, in.BusinessID, "")
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return notInstalled(in.ClientID, in.BusinessID)
 	}
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *server) devInstallationScopes(w http.ResponseWriter, r *http.Request) e
 		return err
 	}
 	err = s.oauth.SetInstallationScopes(r.Context(), app.ID, in.BusinessID, in.Scopes.Scopes)
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return notInstalled(in.ClientID, in.BusinessID)
 	}
 	if err != nil {
@@ -97,7 +98,7 @@ func (s *server) devRevokeConsent(w http.ResponseWriter, r *http.Request) error 
 		return err
 	}
 	err = s.oauth.RevokeConsent(r.Context(), app.ID, in.BusinessID, in.UserID)
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return apierror.NotFound("consent of user " + in.UserID + " to client " + in.ClientID + " in business " + in.BusinessID)
 	}
 	if err != nil {
@@ -123,7 +124,7 @@ func (s *server) devTakeOver(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	err = s.oauth.TakeOver(r.Context(), app.ID, in.BusinessID, in.UserID)
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return notInstalled(in.ClientID, in.BusinessID)
 	}
 	if err != nil {

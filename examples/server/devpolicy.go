@@ -10,6 +10,8 @@ import (
 	"github.com/partnerkit/partnerkit/events/schemacheck"
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // developmentSessionLifetime is long because the clock is moved by months, and signing in
@@ -37,7 +39,7 @@ const registeredApps = 50
 // developmentPolicies opens registration, which needs a token outside development mode.
 // Anonymous registrations are apps of the first organization, and of none once that has many.
 // An app without an organization goes to that of the first user who connects it.
-func developmentPolicies(b *books.Books, store oauthserver.AppStore, cfg *oauthserver.Options) {
+func developmentPolicies(b *books.Books, store oauthstore.AppStore, cfg *oauthserver.Options) {
 	cfg.Registration = func(r *http.Request) (string, error) {
 		organization, err := b.FirstOrganization(r.Context())
 		if errors.Is(err, books.ErrAbsent) {
@@ -46,13 +48,13 @@ func developmentPolicies(b *books.Books, store oauthserver.AppStore, cfg *oauths
 		if err != nil {
 			return "", err
 		}
-		has, err := store.Apps(r.Context(), oauthserver.AppQuery{OrganizationIDs: []string{organization}, Limit: registeredApps})
+		has, err := store.Apps(r.Context(), partner.AppQuery{OrganizationIDs: []string{organization}, Limit: registeredApps})
 		if err != nil || len(has) == registeredApps {
 			return "", err
 		}
 		return organization, nil
 	}
-	cfg.Unowned = func(ctx context.Context, _ oauthserver.App, userID string) (string, error) {
+	cfg.Unowned = func(ctx context.Context, _ partner.App, userID string) (string, error) {
 		organization, err := b.OrganizationOf(ctx, userID)
 		if errors.Is(err, books.ErrAbsent) {
 			return "", nil

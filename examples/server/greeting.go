@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // sayReady writes the one line that programs wait for.
@@ -77,10 +77,10 @@ func greetWith(say func(string, ...any), s *server, data fixtures.Data) {
 			secret = "not shown"
 		}
 		say("    %-20s %-32s %s, %s, %s", a.ClientID, secret, a.Name, a.Type, review)
-		if device == nil && a.Type == string(oauthserver.Confidential) {
+		if device == nil && a.Type == string(partner.Confidential) {
 			device = &data.Apps[i]
 		}
-		if web == nil && len(a.RedirectURIs) > 0 && a.Type == string(oauthserver.Confidential) {
+		if web == nil && len(a.RedirectURIs) > 0 && a.Type == string(partner.Confidential) {
 			web = &data.Apps[i]
 		}
 	}

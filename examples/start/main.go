@@ -20,6 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
@@ -48,12 +49,12 @@ func invoices(w http.ResponseWriter, r *http.Request) error {
 }
 
 // open creates the platform and one reviewed app.
-func open(ctx context.Context, store partnerkit.Store) (*partnerkit.Platform, oauthserver.App, error) {
+func open(ctx context.Context, store partnerkit.Store) (*partnerkit.Platform, partner.App, error) {
 	var key [keyring.KeySize]byte
 	_, _ = rand.Read(key[:]) // in production: from your secret store
 	ring, err := keyring.Parse(base64.StdEncoding.EncodeToString(key[:]))
 	if err != nil {
-		return nil, oauthserver.App{}, err
+		return nil, partner.App{}, err
 	}
 	platform, err := partnerkit.New(ctx, partnerkit.Config{
 		Store: store, Host: backend{}, Keyring: ring, Pages: pages.New(),
@@ -61,14 +62,14 @@ func open(ctx context.Context, store partnerkit.Store) (*partnerkit.Platform, oa
 		Routes: []guard.Route{{Pattern: "GET /invoices", Scope: "invoices:read", Handler: invoices}},
 	})
 	if err != nil {
-		return nil, oauthserver.App{}, err
+		return nil, partner.App{}, err
 	}
 	app, err := platform.OAuth().CreateApp(ctx, oauthserver.NewApp{
-		Name: "Sync", Type: oauthserver.Public, OrganizationID: "org_1",
+		Name: "Sync", Type: partner.Public, OrganizationID: "org_1",
 		RedirectURIs: []string{"http://localhost:9000/callback"}, Scopes: identity.MustScopes("invoices:read"),
 	})
 	if err != nil {
-		return nil, oauthserver.App{}, err
+		return nil, partner.App{}, err
 	}
 	return platform, app.App, platform.OAuth().SetReviewed(ctx, app.App.ID, true)
 }

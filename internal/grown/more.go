@@ -17,6 +17,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -27,16 +29,16 @@ const (
 	challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 )
 
-func (s *Service) approval(request string, now time.Time) oauthserver.Decision {
-	return oauthserver.Decision{
+func (s *Service) approval(request string, now time.Time) oauthstore.Decision {
+	return oauthstore.Decision{
 		RequestID: request, UserID: fmt.Sprint("new_", s.turn()), BusinessID: s.business(), InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
-		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
-		Record: func(oauthserver.Approved) []events.Event { return nil },
+		Check:  func(partner.App) oauthstore.ApprovalOutcome { return oauthstore.ApprovalDone },
+		Record: func(oauthstore.Approved) []events.Event { return nil },
 	}
 }
 
-func done(approved oauthserver.Approved, err error) error {
-	if err == nil && approved.Outcome != oauthserver.ApprovalDone {
+func done(approved oauthstore.Approved, err error) error {
+	if err == nil && approved.Outcome != oauthstore.ApprovalDone {
 		err = fmt.Errorf("approval ended with %q", approved.Outcome)
 	}
 	return err
@@ -46,7 +48,7 @@ func done(approved oauthserver.Approved, err error) error {
 func (s *Service) Exchange(ctx context.Context) error {
 	now, client := time.Now(), s.apps[s.turn()%len(s.apps)]
 	asked, code := secret.New(secret.ConsentRequest), secret.New(secret.AuthorizationCode)
-	request := oauthserver.AuthorizationRequest{
+	request := oauthstore.AuthorizationRequest{
 		ID: id.New(id.Authorization, now), Digest: asked.Digest(), AppID: client.id, RedirectURI: redirectURI,
 		CodeChallenge: challenge, Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(oauthserver.RequestLifetime),
 	}
@@ -57,7 +59,7 @@ func (s *Service) Exchange(ctx context.Context) error {
 		return err
 	}
 	approval := s.approval(request.ID, now)
-	approval.Code = oauthserver.NewCode{ID: id.New(id.Code, now), Digest: code.Digest(), ExpiresAt: now.Add(time.Minute)}
+	approval.Code = oauthstore.NewCode{ID: id.New(id.Code, now), Digest: code.Digest(), ExpiresAt: now.Add(time.Minute)}
 	if err := done(s.Store.DecideRequest(ctx, approval)); err != nil {
 		return err
 	}
@@ -68,12 +70,12 @@ func (s *Service) Exchange(ctx context.Context) error {
 // Device begins on a device, approves, polls and collects.
 func (s *Service) Device(ctx context.Context) error {
 	now, code := time.Now(), secret.New(secret.DeviceCode)
-	device := oauthserver.DeviceCode{ID: id.New(id.Device, now), UserCode: fmt.Sprint("user_", s.turn()), Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(time.Minute)}
+	device := oauthstore.DeviceCode{ID: id.New(id.Device, now), UserCode: fmt.Sprint("user_", s.turn()), Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(time.Minute)}
 	device.AppID = s.apps[0].id
 	if err := s.Store.CreateDevice(ctx, device, code.Digest()); err != nil {
 		return err
 	}
-	if _, err := s.Store.Device(ctx, oauthserver.DeviceQuery{UserCode: device.UserCode}); err != nil {
+	if _, err := s.Store.Device(ctx, oauthstore.DeviceQuery{UserCode: device.UserCode}); err != nil {
 		return err
 	}
 	if _, err := s.Store.PollDevice(ctx, device.ID, now, time.Second); err != nil {
@@ -82,15 +84,15 @@ func (s *Service) Device(ctx context.Context) error {
 	if err := done(s.Store.DecideDevice(ctx, s.approval(device.ID, now))); err != nil {
 		return err
 	}
-	found, err := s.Store.Device(ctx, oauthserver.DeviceQuery{Digest: code.Digest()})
+	found, err := s.Store.Device(ctx, oauthstore.DeviceQuery{Digest: code.Digest()})
 	if err != nil {
 		return err
 	}
-	issued, err := s.Store.CollectDevice(ctx, found, oauthserver.NewTokens{
+	issued, err := s.Store.CollectDevice(ctx, found, oauthstore.NewTokens{
 		Now: now, FamilyID: id.New(id.Family, now), AccessID: id.New(id.Token, now), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: now.Add(time.Hour),
 		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(time.Hour),
 	})
-	if err == nil && issued.Outcome != oauthserver.Issued {
+	if err == nil && issued.Outcome != oauthstore.Issued {
 		err = fmt.Errorf("collecting ended with %q", issued.Outcome)
 	}
 	return err
@@ -129,20 +131,20 @@ func (s *Service) Replay(ctx context.Context) error {
 func (s *Service) Uninstall(ctx context.Context) error {
 	j := s.installations() - 1 - s.turn()%100
 	app, business, now := s.apps[j%len(s.apps)].id, fmt.Sprint("business_", j/10), time.Now()
-	if _, err := s.Store.Installations(ctx, oauthserver.InstallationQuery{BusinessID: business}); err != nil {
+	if _, err := s.Store.Installations(ctx, partner.InstallationQuery{BusinessID: business}); err != nil {
 		return err
 	}
-	if err := s.Store.EndGrant(ctx, oauthserver.EndGrant{AppID: app, BusinessID: business, UserID: fmt.Sprint("user_", j), Now: now}); err != nil {
+	if err := s.Store.EndGrant(ctx, oauthstore.EndGrant{AppID: app, BusinessID: business, UserID: fmt.Sprint("user_", j), Now: now}); err != nil {
 		return err
 	}
-	_, err := s.Store.EndInstallation(ctx, oauthserver.EndInstallation{
-		AppID: app, BusinessID: business, Status: oauthserver.InstallationRemoved, Now: now, RedactAt: now.Add(-time.Second),
-		Record: func(oauthserver.Installation) []events.Event { return nil },
+	_, err := s.Store.EndInstallation(ctx, oauthstore.EndInstallation{
+		AppID: app, BusinessID: business, Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(-time.Second),
+		Record: func(partner.Installation) []events.Event { return nil },
 	})
 	if err != nil {
 		return err
 	}
-	n, err := s.Store.RecordRedactions(ctx, now, 10, func(oauthserver.Installation) []events.Event { return nil })
+	n, err := s.Store.RecordRedactions(ctx, now, 10, func(partner.Installation) []events.Event { return nil })
 	if err == nil && n != 1 {
 		err = fmt.Errorf("%d redactions", n)
 	}
@@ -375,12 +377,12 @@ func (s *Service) Audit(ctx context.Context) error {
 
 // Installations lists an app's installations and those of a business, a page each.
 func (s *Service) Installations(ctx context.Context) error {
-	if _, err := s.Store.Installations(ctx, oauthserver.InstallationQuery{AppID: s.apps[0].id, After: s.id(id.Installation, 1), Limit: 50}); err != nil {
+	if _, err := s.Store.Installations(ctx, partner.InstallationQuery{AppID: s.apps[0].id, After: s.id(id.Installation, 1), Limit: 50}); err != nil {
 		return err
 	}
 	if _, err := s.Store.BusinessInstallations(ctx, s.apps[0].id, s.business(), 50); err != nil {
 		return err
 	}
-	_, err := s.Store.Installations(ctx, oauthserver.InstallationQuery{BusinessID: s.business(), Limit: 50})
+	_, err := s.Store.Installations(ctx, partner.InstallationQuery{BusinessID: s.business(), Limit: 50})
 	return err
 }

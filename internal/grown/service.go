@@ -20,8 +20,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -174,7 +174,7 @@ func (s *Service) found(ctx context.Context) error {
 	s.now = time.Now()
 	for k := range appCount {
 		created := fixture.App(s.now, scopes)
-		created.ClientID, created.Type, created.RedirectURIs = fmt.Sprint("client_", k), oauthserver.Confidential, []string{redirectURI}
+		created.ClientID, created.Type, created.RedirectURIs = fmt.Sprint("client_", k), partner.Confidential, []string{redirectURI}
 		secret, text := fixture.Secret(created)
 		one := app{id: created.ID, client: created.ClientID, secret: text}
 		err := fixture.AddApp(ctx, s.Store, created, secret)

@@ -17,6 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -92,7 +93,7 @@ func (h *Harness) Handle(cfg guard.Config, routes ...guard.Route) *guard.Surface
 }
 
 // NewApp stores a public app that may have these scopes. A change is made before.
-func (h *Harness) NewApp(scopes identity.Scopes, changes ...func(*oauthserver.App)) oauthserver.App {
+func (h *Harness) NewApp(scopes identity.Scopes, changes ...func(*partner.App)) partner.App {
 	h.Helper()
 	app := fixture.App(h.Clock.Now(), scopes)
 	for _, change := range changes {
@@ -103,9 +104,9 @@ func (h *Harness) NewApp(scopes identity.Scopes, changes ...func(*oauthserver.Ap
 }
 
 // UpdateApp changes an app.
-func (h *Harness) UpdateApp(app oauthserver.App, change func(*oauthserver.App)) {
+func (h *Harness) UpdateApp(app partner.App, change func(*partner.App)) {
 	h.Helper()
-	_, err := h.Store.UpdateApp(h.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := h.Store.UpdateApp(h.Context(), app.ID, func(a partner.App) (partner.App, error) {
 		change(&a)
 		return a, nil
 	})
@@ -114,7 +115,7 @@ func (h *Harness) UpdateApp(app oauthserver.App, change func(*oauthserver.App)) 
 
 // Connect installs an app in a business, as partnertest.User, and returns an access token
 // with these scopes that lives for a year.
-func (h *Harness) Connect(app oauthserver.App, businessID string, scopes identity.Scopes) string {
+func (h *Harness) Connect(app partner.App, businessID string, scopes identity.Scopes) string {
 	h.Helper()
 	return h.Grant(fixture.Consent{App: app, BusinessID: businessID, UserID: partnertest.User, Scopes: scopes, Lifetime: 365 * 24 * time.Hour}).Access
 }

@@ -3,15 +3,15 @@ package site
 import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // AppBadge returns the badge for the status of an app.
-func AppBadge(app oauthserver.App) look.Badge {
+func AppBadge(app partner.App) look.Badge {
 	switch {
-	case app.Status == oauthserver.AppSuspended:
+	case app.Status == partner.AppSuspended:
 		return look.Badge{Kind: "bad", Text: "Suspended"}
-	case app.Status == oauthserver.AppDeactivated:
+	case app.Status == partner.AppDeactivated:
 		return look.Badge{Text: "Deactivated"}
 	case !app.Reviewed:
 		return look.Badge{Kind: "info", Text: "Sandbox only"}

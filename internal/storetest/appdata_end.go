@@ -7,13 +7,14 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // redact records what is due after the installation has ended.
 func (f *dataFixture) redact(ctx context.Context) error { return f.redactOn(ctx, f) }
 
 func (f *dataFixture) redactOn(ctx context.Context, on partnerkit.Store) error {
-	n, err := on.RecordRedactions(ctx, noon.Add(oauthserver.RedactDelay), 10, func(oauthserver.Installation) []events.Event {
+	n, err := on.RecordRedactions(ctx, noon.Add(oauthserver.RedactDelay), 10, func(partner.Installation) []events.Event {
 		return f.event(events.BusinessRedact, noon)
 	})
 	return outcome(err, n == 1)
@@ -25,7 +26,7 @@ var dataEndCases = []testCase[partnerkit.Store]{
 	{"Values outlive an installation that is followed by another", func(t *testing.T, e partnerkit.Store) {
 		f := newData(t, e)
 		f.put(t, "inv_1", `"kept"`)
-		must(t, f.end(t, oauthserver.InstallationRevoked))
+		must(t, f.end(t, partner.InstallationRevoked))
 		f.code(t)
 		must(t, f.redact(t.Context()))
 		if n := f.recorded(t, events.BusinessRedact); n != 0 || len(f.seen(t, "inv_1")) != 1 {

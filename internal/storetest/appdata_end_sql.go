@@ -7,7 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -21,7 +21,7 @@ var sqlDataEndCases = []testCase[*Env]{
 		elsewhere.BusinessID = other.business
 		get[[]appdata.Value](t)(e.WriteValues(t.Context(), elsewhere))
 		other.put(t, "inv_1", `"other"`)
-		must(t, f.end(t, oauthserver.InstallationRemoved))
+		must(t, f.end(t, partner.InstallationRemoved))
 		if len(f.seen(t, "inv_1")) != 1 {
 			t.Error("gone with the installation, before business.redact")
 		}
@@ -90,7 +90,7 @@ var sqlDataEndCases = []testCase[*Env]{
 				t.Errorf("%d rows of the field went, want %d", n, want)
 			}
 		}
-		must(t, f.end(t, oauthserver.InstallationRemoved))
+		must(t, f.end(t, partner.InstallationRemoved))
 		must(t, f.redact(t.Context()))
 		for _, want := range []int{5, 1, 0} { // full, then the space
 			if n := get[int](t)(purge(e, storage.PurgeAppData)(t.Context(), noon, 5)); n != want {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -44,7 +44,7 @@ var dataCostCases = []testCase[*Env]{
 		e.Tap.DB = watched
 		ends := newData(t, e)
 		ends.put(t, "inv_1", "1")
-		must(t, ends.end(t, oauthserver.InstallationRemoved))
+		must(t, ends.end(t, partner.InstallationRemoved))
 		watched.statements = nil
 
 		values := map[string]string{}

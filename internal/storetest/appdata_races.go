@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // dataRaceCases: of any number at once, as many as may succeed do.
@@ -145,7 +145,7 @@ var dataLockCases = []testCase[*Env]{
 	{"A write waits for the redaction of its space", func(t *testing.T, e *Env) {
 		f := newData(t, e)
 		old := f.put(t, "inv_1", `"old"`)
-		must(t, f.end(t, oauthserver.InstallationRemoved))
+		must(t, f.end(t, partner.InstallationRemoved))
 		tx, err := e.BeginTx(t.Context())
 		must(t, err)
 		redacting := *f

@@ -7,7 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -50,7 +50,7 @@ var sqlDataRaceCases = []testCase[*Env]{
 				values[resource] = "1"
 			}
 			get[[]appdata.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, values))))
-			must(t, f.end(t, oauthserver.InstallationRemoved))
+			must(t, f.end(t, partner.InstallationRemoved))
 			must(t, f.redact(t.Context()))
 			testdb.Race(4, func(int) {
 				for range 3 {

@@ -11,12 +11,13 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-func newAssertion(expires time.Time) oauthserver.UsedAssertion {
-	return oauthserver.UsedAssertion{Digest: secret.New("x_").Digest(), ExpiresAt: expires}
+func newAssertion(expires time.Time) oauthstore.UsedAssertion {
+	return oauthstore.UsedAssertion{Digest: secret.New("x_").Digest(), ExpiresAt: expires}
 }
 
 // assertionCases are the clients that authenticate with keys of their own. CIMD-05.
@@ -66,27 +67,27 @@ var assertionCases = []testCase[partnerkit.Store]{
 	}},
 	{"CIMD-05 The keys that were fetched last", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		if _, err := e.ClientKeys(t.Context(), f.app.ID); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.ClientKeys(t.Context(), f.app.ID); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("no keys: %v", err)
 		}
-		keys := oauthserver.ClientKeys{AppID: f.app.ID, URI: "https://a.example/jwks", Set: `{"keys":[]}`, FetchedAt: noon, FreshUntil: noon.Add(time.Hour)}
+		keys := oauthstore.ClientKeys{AppID: f.app.ID, URI: "https://a.example/jwks", Set: `{"keys":[]}`, FetchedAt: noon, FreshUntil: noon.Add(time.Hour)}
 		late := keys
 		late.URI, late.FetchedAt = "https://b.example/jwks", noon.Add(-time.Second)
-		for _, save := range []oauthserver.ClientKeys{keys, late} { // a slower node has older ones
+		for _, save := range []oauthstore.ClientKeys{keys, late} { // a slower node has older ones
 			must(t, e.SaveClientKeys(t.Context(), save))
-			if diff := cmp.Diff(keys, get[oauthserver.ClientKeys](t)(e.ClientKeys(t.Context(), f.app.ID))); diff != "" {
+			if diff := cmp.Diff(keys, get[oauthstore.ClientKeys](t)(e.ClientKeys(t.Context(), f.app.ID))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		}
 		next := keys
 		next.URI, next.Set, next.FetchedAt = "https://c.example/jwks", `{}`, noon.Add(time.Second)
 		must(t, e.SaveClientKeys(t.Context(), next))
-		if diff := cmp.Diff(next, get[oauthserver.ClientKeys](t)(e.ClientKeys(t.Context(), f.app.ID))); diff != "" {
+		if diff := cmp.Diff(next, get[oauthstore.ClientKeys](t)(e.ClientKeys(t.Context(), f.app.ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		next.AppID = "app_absent"
 		must(t, e.SaveClientKeys(t.Context(), next))
-		if _, err := e.ClientKeys(t.Context(), "app_absent"); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.ClientKeys(t.Context(), "app_absent"); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("an absent app: %v", err)
 		}
 	}},

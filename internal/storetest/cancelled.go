@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 )
 
 // cancelledCases: an operation under a context that has ended does nothing and returns the
@@ -117,13 +117,13 @@ func others(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Contex
 		},
 		"CreateWebhook": func(ctx context.Context) error { return e.CreateWebhook(ctx, hook.another(noon), maxWebhooks) },
 		"EraseUser": func(ctx context.Context) error {
-			_, err := e.EraseUser(ctx, oauthserver.EraseUser{UserID: "usr_erased", Now: noon, Limit: 1})
+			_, err := e.EraseUser(ctx, oauthstore.EraseUser{UserID: "usr_erased", Now: noon, Limit: 1})
 			return err
 		},
 	}
 }
 
 // issuedBy returns an error unless tokens were issued.
-func issuedBy(got oauthserver.IssueResult, err error) error {
-	return outcome(err, got.Outcome == oauthserver.Issued)
+func issuedBy(got oauthstore.IssueResult, err error) error {
+	return outcome(err, got.Outcome == oauthstore.Issued)
 }

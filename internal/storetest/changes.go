@@ -2,20 +2,21 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // The functions below change one of an app's items, through the method that changes all of
 // them. Each decides by what it is shown under the lock, as the packages above the store do.
 
-func addExtension(ctx context.Context, e partnerkit.Store, x console.Extension, check func(oauthserver.App) error) error {
-	return e.ChangeExtensions(ctx, x.AppID, func(app oauthserver.App, all []console.Extension) ([]console.Extension, error) {
+func addExtension(ctx context.Context, e partnerkit.Store, x console.Extension, check func(partner.App) error) error {
+	return e.ChangeExtensions(ctx, x.AppID, func(app partner.App, all []console.Extension) ([]console.Extension, error) {
 		if len(all) >= maxItems {
 			return nil, console.ErrFull
 		}
@@ -23,11 +24,11 @@ func addExtension(ctx context.Context, e partnerkit.Store, x console.Extension, 
 	})
 }
 
-func updateExtension(ctx context.Context, e partnerkit.Store, appID, id string, change func(oauthserver.App, console.Extension) (console.Extension, error)) error {
-	return e.ChangeExtensions(ctx, appID, func(app oauthserver.App, all []console.Extension) (_ []console.Extension, err error) {
+func updateExtension(ctx context.Context, e partnerkit.Store, appID, id string, change func(partner.App, console.Extension) (console.Extension, error)) error {
+	return e.ChangeExtensions(ctx, appID, func(app partner.App, all []console.Extension) (_ []console.Extension, err error) {
 		i := slices.IndexFunc(all, func(x console.Extension) bool { return x.ID == id })
 		if i < 0 {
-			return nil, oauthserver.ErrNotFound
+			return nil, partner.ErrNotFound
 		}
 		all[i], err = change(app, all[i])
 		return all, err
@@ -35,8 +36,8 @@ func updateExtension(ctx context.Context, e partnerkit.Store, appID, id string, 
 }
 
 func deleteExtension(ctx context.Context, e partnerkit.Store, appID, id string) error {
-	return e.ChangeExtensions(ctx, appID, func(_ oauthserver.App, all []console.Extension) ([]console.Extension, error) {
-		return without(all, func(x console.Extension) bool { return x.ID == id }, oauthserver.ErrNotFound)
+	return e.ChangeExtensions(ctx, appID, func(_ partner.App, all []console.Extension) ([]console.Extension, error) {
+		return without(all, func(x console.Extension) bool { return x.ID == id }, partner.ErrNotFound)
 	})
 }
 
@@ -51,7 +52,7 @@ func addFunction(ctx context.Context, e partnerkit.Store, f console.Function) er
 
 func deleteFunction(ctx context.Context, e partnerkit.Store, appID, id string) error {
 	return e.ChangeFunctions(ctx, appID, func(all []console.Function) ([]console.Function, error) {
-		return without(all, func(f console.Function) bool { return f.ID == id }, oauthserver.ErrNotFound)
+		return without(all, func(f console.Function) bool { return f.ID == id }, partner.ErrNotFound)
 	})
 }
 
@@ -81,22 +82,24 @@ func deleteField(ctx context.Context, e partnerkit.Store, appID, id string, now 
 	})
 }
 
-func addSecret(ctx context.Context, e partnerkit.Store, s oauthserver.ClientSecret) error {
-	return e.ChangeClientSecrets(ctx, s.AppID, func(all []oauthserver.ClientSecret) ([]oauthserver.ClientSecret, error) {
+func addSecret(ctx context.Context, e partnerkit.Store, s partner.ClientSecret) error {
+	return e.ChangeClientSecrets(ctx, s.AppID, func(all []partner.ClientSecret) ([]partner.ClientSecret, error) {
 		return append(all, s), nil
 	})
 }
 
+var errLastSecret = errors.New("the app has no other valid secret")
+
 func endSecret(ctx context.Context, e partnerkit.Store, appID, id string) error {
-	return e.ChangeClientSecrets(ctx, appID, func(all []oauthserver.ClientSecret) ([]oauthserver.ClientSecret, error) {
-		valid := slices.DeleteFunc(slices.Clone(all), func(s oauthserver.ClientSecret) bool { return !s.EndedAt.IsZero() })
-		if !slices.ContainsFunc(valid, func(s oauthserver.ClientSecret) bool { return s.ID == id }) {
-			return nil, oauthserver.ErrNotFound
+	return e.ChangeClientSecrets(ctx, appID, func(all []partner.ClientSecret) ([]partner.ClientSecret, error) {
+		valid := slices.DeleteFunc(slices.Clone(all), func(s partner.ClientSecret) bool { return !s.EndedAt.IsZero() })
+		if !slices.ContainsFunc(valid, func(s partner.ClientSecret) bool { return s.ID == id }) {
+			return nil, partner.ErrNotFound
 		}
 		if len(valid) == 1 {
-			return nil, oauthserver.ErrLastSecret
+			return nil, errLastSecret
 		}
-		all[slices.IndexFunc(all, func(s oauthserver.ClientSecret) bool { return s.ID == id })].EndedAt = noon
+		all[slices.IndexFunc(all, func(s partner.ClientSecret) bool { return s.ID == id })].EndedAt = noon
 		return all, nil
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // Need is what an operation of OAuth needs beyond an app that is installed with a user's
@@ -27,10 +29,10 @@ const (
 // a business, and its codes and tokens.
 type Connection struct {
 	AppID     string
-	Connected oauthserver.Approved
+	Connected oauthstore.Approved
 
 	UsedCode, FreshCode Artifact
-	Old, Current        oauthserver.NewTokens // of the token family; equal unless it was rotated
+	Old, Current        oauthstore.NewTokens // of the token family; equal unless it was rotated
 	Pending, Approved   Artifact
 	Session             string // the id of a session token
 	// Custom is the approval of a custom connection with its access token, and CustomRequest
@@ -48,12 +50,12 @@ type Connection struct {
 // Artifact is a code or a device code.
 type Artifact struct {
 	ID     string
-	Digest oauthserver.Digest
+	Digest storage.Digest
 }
 
 // Issue is the set of ids and tokens created for an operation before it begins.
 type Issue struct {
-	Tokens                     oauthserver.NewTokens
+	Tokens                     oauthstore.NewTokens
 	Installation, Grant, Event string
 }
 
@@ -81,7 +83,7 @@ func (s *Scene) connect(t testing.TB, issues int, needs map[Need]bool) {
 	first := c.NewIssue("at first")
 	c.UsedCode, c.Connected = s.namedCode(t, first, "used code")
 	c.Old, c.Current = first.Tokens, first.Tokens
-	code := get[oauthserver.Code](t)(s.Code(t.Context(), c.UsedCode.Digest))
+	code := get[oauthstore.Code](t)(s.Code(t.Context(), c.UsedCode.Digest))
 	must(t, issuedBy(s.RedeemCode(t.Context(), code, first.Tokens)))
 	if needs[needFreshCode] {
 		c.FreshCode, _ = s.namedCode(t, c.NewIssue("for the fresh code"), "fresh code")
@@ -89,7 +91,7 @@ func (s *Scene) connect(t testing.TB, issues int, needs map[Need]bool) {
 	if needs[needRotated] {
 		token := s.refreshToken(t, c.Old)
 		c.Current = c.NewIssue("of the rotation").Tokens
-		must(t, issuedBy(s.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, c.Current)))
+		must(t, issuedBy(s.RotateRefresh(t.Context(), oauthstore.Rotation{Token: token}, c.Current)))
 	}
 	if needs[needPending] {
 		c.Pending, c.userCode = s.namedDevice(t, "pending device")
@@ -97,25 +99,25 @@ func (s *Scene) connect(t testing.TB, issues int, needs map[Need]bool) {
 	if needs[needApproved] {
 		c.Approved, _ = s.namedDevice(t, "approved device")
 		approved, err := s.DecideDevice(t.Context(), s.approvalOf(c.Approved.ID, c.NewIssue("for the device")))
-		must(t, outcome(err, approved.Outcome == oauthserver.ApprovalDone))
+		must(t, outcome(err, approved.Outcome == oauthstore.ApprovalDone))
 	}
 	if needs[needCustom] {
 		must(t, s.nameBusiness(t.Context(), s, s.business))
 		c.Custom = c.NewIssue("of the custom connection")
 		approved, err := s.DecideRequest(t.Context(), s.customApproval(s.hold(t, allScopes).ID, c.Custom, "first"))
-		must(t, outcome(err, approved.Outcome == oauthserver.ApprovalDone))
+		must(t, outcome(err, approved.Outcome == oauthstore.ApprovalDone))
 		must(t, issuedBy(s.IssueForInstallation(t.Context(), s.app.ID, identity.Scopes{}, c.Custom.Tokens)))
 		c.CustomRequest = s.hold(t, allScopes).ID
 	}
 }
 
 // namedCode approves a request and returns its code.
-func (s *Scene) namedCode(t testing.TB, i Issue, name string) (Artifact, oauthserver.Approved) {
+func (s *Scene) namedCode(t testing.TB, i Issue, name string) (Artifact, oauthstore.Approved) {
 	t.Helper()
 	approval := s.approvalOf(s.hold(t, allScopes).ID, i)
 	s.Connection.Names[approval.Code.ID] = name
 	approved, err := s.DecideRequest(t.Context(), approval)
-	must(t, outcome(err, approved.Outcome == oauthserver.ApprovalDone))
+	must(t, outcome(err, approved.Outcome == oauthstore.ApprovalDone))
 	return Artifact{approval.Code.ID, approval.Code.Digest}, approved
 }
 
@@ -123,17 +125,17 @@ func (s *Scene) namedDevice(t testing.TB, name string) (made Artifact, userCode 
 	t.Helper()
 	made = Artifact{id.New(id.Device, noon), secret.New(secret.DeviceCode).Digest()}
 	s.Connection.Names[made.ID] = name
-	d := oauthserver.DeviceCode{ID: made.ID, UserCode: secret.NewUserCode(), Scopes: allScopes, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.DeviceCodeLifetime)}
+	d := oauthstore.DeviceCode{ID: made.ID, UserCode: secret.NewUserCode(), Scopes: allScopes, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.DeviceCodeLifetime)}
 	d.AppID = s.app.ID
 	must(t, s.CreateDevice(t.Context(), d, made.Digest))
 	return made, d.UserCode
 }
 
 // approvalOf approves with the ids of an issue.
-func (s *Scene) approvalOf(request string, i Issue) oauthserver.Decision {
+func (s *Scene) approvalOf(request string, i Issue) oauthstore.Decision {
 	d := s.approval(request, noon)
 	d.InstallationID, d.GrantID = i.Installation, i.Grant
-	d.Record = func(a oauthserver.Approved) []events.Event {
+	d.Record = func(a oauthstore.Approved) []events.Event {
 		if a.Installed {
 			return s.eventOf(events.AppInstalled, i)
 		}

@@ -17,7 +17,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -83,14 +84,14 @@ var consoleCases = []testCase[partnerkit.Store]{
 		must(t, denied(e.DecideDevice(t.Context(), f.denial(device.ID, noon))))
 		for _, err := range []error{
 			denied(e.DecideRequest(t.Context(), f.denial(request.ID, noon))), denied(e.DecideDevice(t.Context(), f.denial(device.ID, noon))),
-			e.EndGrant(t.Context(), f.endGrant()), f.end(t, oauthserver.InstallationRemoved),
+			e.EndGrant(t.Context(), f.endGrant()), f.end(t, partner.InstallationRemoved),
 		} {
-			if !errors.Is(err, oauthserver.ErrNotFound) {
+			if !errors.Is(err, partner.ErrNotFound) {
 				t.Error(err)
 			}
 		}
-		get[oauthserver.Approved](t)(e.DecideRequest(t.Context(), f.approval(request.ID, noon)))
-		get[oauthserver.Approved](t)(e.DecideDevice(t.Context(), f.approval(device.ID, noon)))
+		get[oauthstore.Approved](t)(e.DecideRequest(t.Context(), f.approval(request.ID, noon)))
+		get[oauthstore.Approved](t)(e.DecideDevice(t.Context(), f.approval(device.ID, noon)))
 		if log := get[[]audit.Entry](t)(e.Audit(t.Context(), audit.Query{AppID: f.app.ID, Limit: 10})); len(log) != 2 {
 			t.Errorf("%d entries, want those of the two denials", len(log))
 		}
@@ -112,7 +113,7 @@ var consoleCases = []testCase[partnerkit.Store]{
 	}},
 	// CON-02: only the apps of the requested organizations are listed.
 	{"Apps of organizations, page by page", func(t *testing.T, e partnerkit.Store) {
-		var want []oauthserver.App
+		var want []partner.App
 		for i, organization := range []string{"org_a", "org_b", "org_c", "org_a", "org_b", "", "org_a"} {
 			f := newOAuth(t, e) // of org_1
 			app := f.app
@@ -124,9 +125,9 @@ var consoleCases = []testCase[partnerkit.Store]{
 			}
 		}
 		slices.Reverse(want)
-		var got []oauthserver.App
+		var got []partner.App
 		for before := ""; ; before = got[len(got)-1].ID {
-			page := get[[]oauthserver.App](t)(e.Apps(t.Context(), oauthserver.AppQuery{OrganizationIDs: []string{"org_b", "org_a"}, Before: before, Limit: 2}))
+			page := get[[]partner.App](t)(e.Apps(t.Context(), partner.AppQuery{OrganizationIDs: []string{"org_b", "org_a"}, Before: before, Limit: 2}))
 			if len(page) == 0 {
 				break
 			}
@@ -135,9 +136,9 @@ var consoleCases = []testCase[partnerkit.Store]{
 		if diff := cmp.Diff(want, got, cmp.Comparer(identity.Scopes.Equal)); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		all, rest := 0, oauthserver.AppQuery{All: true, OrganizationIDs: []string{"org_a"}, Limit: 3}
+		all, rest := 0, partner.AppQuery{All: true, OrganizationIDs: []string{"org_a"}, Limit: 3}
 		for {
-			page := get[[]oauthserver.App](t)(e.Apps(t.Context(), rest))
+			page := get[[]partner.App](t)(e.Apps(t.Context(), rest))
 			if len(page) == 0 {
 				break
 			}
@@ -146,7 +147,7 @@ var consoleCases = []testCase[partnerkit.Store]{
 		if all != 14 {
 			t.Errorf("%d apps in all", all)
 		}
-		if none := get[[]oauthserver.App](t)(e.Apps(t.Context(), oauthserver.AppQuery{Limit: 10})); len(none) != 0 {
+		if none := get[[]partner.App](t)(e.Apps(t.Context(), partner.AppQuery{Limit: 10})); len(none) != 0 {
 			t.Errorf("of no organization: %v", none)
 		}
 	}},
@@ -165,7 +166,7 @@ var consoleCases = []testCase[partnerkit.Store]{
 			{host, nil, true}, {strings.ToUpper(host), nil, true}, {host[1:], nil, false}, {host[:len(host)-1], nil, false}, {host + "/cb", nil, false}, {host + ":8443", nil, true},
 			{"nothing else matches", []string{"org_none", app.OrganizationID}, true}, {"nothing else matches", []string{"org_none"}, false},
 		} {
-			found := get[[]oauthserver.App](t)(e.Apps(t.Context(), oauthserver.AppQuery{All: true, Text: one.text, TextOrganizations: one.organizations, Limit: 10}))
+			found := get[[]partner.App](t)(e.Apps(t.Context(), partner.AppQuery{All: true, Text: one.text, TextOrganizations: one.organizations, Limit: 10}))
 			if (len(found) == 1 && found[0].ID == app.ID) != one.want || !one.want && len(found) > 0 {
 				t.Errorf("%+v: %v", one, found)
 			}
@@ -173,19 +174,19 @@ var consoleCases = []testCase[partnerkit.Store]{
 	}},
 	{"CON-13 the version of an app, a webhook, a field and a listing grows with each change", func(t *testing.T, e partnerkit.Store) {
 		f := newListing(t, e)
-		appVersion := func() int64 { return get[oauthserver.App](t)(e.App(t.Context(), f.app.ID)).Version }
+		appVersion := func() int64 { return get[partner.App](t)(e.App(t.Context(), f.app.ID)).Version }
 		before := appVersion()
-		changed := get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		changed := get[partner.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
 			a.Version = 99 // it is not the caller's to set
 			return a, nil
 		}))
 		if changed.Version != before+1 || appVersion() != before+1 {
 			t.Errorf("version %d became %d, stored %d", before, changed.Version, appVersion())
 		}
-		if locked := get[oauthserver.App](t)(e.LockApp(t.Context(), f.app.ID)); locked.Version != before+1 {
+		if locked := get[partner.App](t)(e.LockApp(t.Context(), f.app.ID)); locked.Version != before+1 {
 			t.Errorf("the locked app has version %d", locked.Version)
 		}
-		if _, err := e.LockApp(t.Context(), "app_absent"); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.LockApp(t.Context(), "app_absent"); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("LockApp of no app: %v", err)
 		}
 
@@ -224,7 +225,7 @@ var consoleCases = []testCase[partnerkit.Store]{
 		for range rounds() {
 			f := newOAuth(t, e)
 			testdb.Race(contenders, func(i int) {
-				_, err := e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+				_, err := e.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
 					if i%2 == 0 {
 						a.Name += "."
 					} else {
@@ -236,7 +237,7 @@ var consoleCases = []testCase[partnerkit.Store]{
 					t.Error(err)
 				}
 			})
-			got := get[oauthserver.App](t)(e.App(t.Context(), f.app.ID))
+			got := get[partner.App](t)(e.App(t.Context(), f.app.ID))
 			if len(got.Name)-len(f.app.Name) != contenders/2 || len(got.AppURL)-len(f.app.AppURL) != contenders/2 {
 				t.Fatalf("of %d changes: name %q, App URL %q", contenders, got.Name, got.AppURL)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -173,10 +173,10 @@ func (f *webhookFixture) test(now time.Time) (webhooks.Delivery, func(webhooks.T
 // closers are the ways to close a gate of a delivery. Each is an operation.
 var closers = map[string]func(t *testing.T, f *webhookFixture) error{
 	"suspend the app": func(t *testing.T, f *webhookFixture) error {
-		return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppSuspended)
+		return fixture.SetAppStatus(t.Context(), f, f.app.ID, partner.AppSuspended)
 	},
 	"deactivate the app": func(t *testing.T, f *webhookFixture) error {
-		return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppDeactivated)
+		return fixture.SetAppStatus(t.Context(), f, f.app.ID, partner.AppDeactivated)
 	},
 	"switch the webhook off": func(t *testing.T, f *webhookFixture) error {
 		_, err := f.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
@@ -188,9 +188,9 @@ var closers = map[string]func(t *testing.T, f *webhookFixture) error{
 	"delete the webhook": func(t *testing.T, f *webhookFixture) error {
 		return f.DeleteWebhook(t.Context(), f.app.ID, f.webhook.ID, noon)
 	},
-	"uninstall": func(t *testing.T, f *webhookFixture) error { return f.end(t, oauthserver.InstallationRemoved) },
+	"uninstall": func(t *testing.T, f *webhookFixture) error { return f.end(t, partner.InstallationRemoved) },
 	"narrow the app": func(t *testing.T, f *webhookFixture) error {
-		_, err := f.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		_, err := f.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
 			a.Scopes = identity.MustScopes("events:read")
 			return a, nil
 		})
@@ -198,7 +198,7 @@ var closers = map[string]func(t *testing.T, f *webhookFixture) error{
 	},
 	"narrow the installation": func(t *testing.T, f *webhookFixture) error {
 		_, err := f.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"),
-			func(oauthserver.Installation, oauthserver.Installation) []events.Event { return nil })
+			func(partner.Installation, partner.Installation) []events.Event { return nil })
 		return err
 	},
 }

@@ -4,7 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // sqlConsoleCases need what only sqlstore has.
@@ -16,7 +17,7 @@ var sqlConsoleCases = []testCase[*Env]{
 				approval := f.approval(f.hold(t, allScopes).ID, noon)
 				return func(ctx context.Context) error {
 					approved, err := e.DecideRequest(ctx, approval)
-					return outcome(err, approved.Outcome == oauthserver.ApprovalDone)
+					return outcome(err, approved.Outcome == oauthstore.ApprovalDone)
 				}
 			},
 			"deny": func(f *oauthFixture) func(context.Context) error {
@@ -27,7 +28,7 @@ var sqlConsoleCases = []testCase[*Env]{
 				device := f.device(t, false)
 				return func(ctx context.Context) error {
 					approved, err := e.DecideDevice(ctx, f.approval(device.ID, noon))
-					return outcome(err, approved.Outcome == oauthserver.ApprovalDone)
+					return outcome(err, approved.Outcome == oauthstore.ApprovalDone)
 				}
 			},
 			"deny a device": func(f *oauthFixture) func(context.Context) error {
@@ -40,7 +41,7 @@ var sqlConsoleCases = []testCase[*Env]{
 			},
 			"uninstall": func(f *oauthFixture) func(context.Context) error {
 				f.code(t)
-				return func(ctx context.Context) error { return f.endIn(ctx, oauthserver.InstallationRemoved) }
+				return func(ctx context.Context) error { return f.endIn(ctx, partner.InstallationRemoved) }
 			},
 		}
 		for name, prepare := range decisions {

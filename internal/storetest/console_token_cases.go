@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -36,20 +36,20 @@ var consoleTokenCases = []testCase[partnerkit.Store]{
 		if diff := cmp.Diff([]console.Token{token}, get[[]console.Token](t)(e.ConsoleTokens(t.Context(), "org_1"))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if _, err := e.ConsoleToken(t.Context(), secret.New(secret.ConsoleToken).Digest()); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.ConsoleToken(t.Context(), secret.New(secret.ConsoleToken).Digest()); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("another digest: %v", err)
 		}
 	}},
 	{"CON-09 A console token is revoked once, by its organization", func(t *testing.T, e partnerkit.Store) {
 		token := newConsoleToken("org_1", noon)
 		must(t, e.CreateConsoleToken(t.Context(), token, 2))
-		if _, err := e.RevokeConsoleToken(t.Context(), "org_2", token.ID, noon); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.RevokeConsoleToken(t.Context(), "org_2", token.ID, noon); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("by another organization: %v", err)
 		}
 		if name := get[string](t)(e.RevokeConsoleToken(t.Context(), "org_1", token.ID, noon.Add(time.Minute))); name != "ci" {
 			t.Errorf("name %q", name)
 		}
-		if _, err := e.RevokeConsoleToken(t.Context(), "org_1", token.ID, noon); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.RevokeConsoleToken(t.Context(), "org_1", token.ID, noon); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("again: %v", err)
 		}
 		if got := get[console.Token](t)(e.ConsoleToken(t.Context(), token.Digest)); !got.RevokedAt.Equal(noon.Add(time.Minute)) {
@@ -93,7 +93,7 @@ var consoleTokenCases = []testCase[partnerkit.Store]{
 		token.UserID = f.user
 		must(t, e.CreateConsoleToken(t.Context(), token, 9))
 		f.erase(t)
-		if got := get[console.Token](t)(e.ConsoleToken(t.Context(), token.Digest)); got.UserID != oauthserver.ErasedUser || got.RevokedAt.IsZero() {
+		if got := get[console.Token](t)(e.ConsoleToken(t.Context(), token.Digest)); got.UserID != partner.ErasedUser || got.RevokedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
 	}},

@@ -12,27 +12,28 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // approveCustom names the business, approves the custom connection and returns the approval.
-func (f *oauthFixture) approveCustom(t testing.TB, permissions ...string) oauthserver.Approved {
+func (f *oauthFixture) approveCustom(t testing.TB, permissions ...string) oauthstore.Approved {
 	t.Helper()
 	must(t, f.nameBusiness(t.Context(), f, f.business))
-	got := get[oauthserver.Approved](t)(f.DecideRequest(t.Context(), f.custom(f.approval(f.hold(t, allScopes).ID, noon), permissions...)))
-	if got.Outcome != oauthserver.ApprovalDone {
+	got := get[oauthstore.Approved](t)(f.DecideRequest(t.Context(), f.custom(f.approval(f.hold(t, allScopes).ID, noon), permissions...)))
+	if got.Outcome != oauthstore.ApprovalDone {
 		t.Fatalf("approval ended with %q", got.Outcome)
 	}
 	return got
 }
 
 // installationToken issues a token with scopes; none means all.
-func (f *oauthFixture) installationToken(t testing.TB, scopes ...string) (oauthserver.NewTokens, oauthserver.IssueResult) {
+func (f *oauthFixture) installationToken(t testing.TB, scopes ...string) (oauthstore.NewTokens, oauthstore.IssueResult) {
 	t.Helper()
 	m := newTokens(noon)
 	narrow, err := identity.NewScopes(scopes...)
 	must(t, err)
-	return m, get[oauthserver.IssueResult](t)(f.IssueForInstallation(t.Context(), f.app.ID, narrow, m))
+	return m, get[oauthstore.IssueResult](t)(f.IssueForInstallation(t.Context(), f.app.ID, narrow, m))
 }
 
 // customCases are the custom connections of apps and their installation tokens.
@@ -41,9 +42,9 @@ var customCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		approved := f.approveCustom(t, "journal.post", "payments.delete")
 		m, got := f.installationToken(t)
-		token := get[oauthserver.AccessToken](t)(f.AccessToken(t.Context(), m.AccessID, m.AccessDigest))
+		token := get[oauthstore.AccessToken](t)(f.AccessToken(t.Context(), m.AccessID, m.AccessDigest))
 		switch {
-		case got.Outcome != oauthserver.Issued || !got.Scopes.Equal(allScopes) || !token.Scopes.Equal(allScopes):
+		case got.Outcome != oauthstore.Issued || !got.Scopes.Equal(allScopes) || !token.Scopes.Equal(allScopes):
 			t.Errorf("%+v", got)
 		case !token.IsForInstallation() || token.UserID != "" || token.InstallationID != approved.Installation.ID || token.BusinessID != f.business || !token.IsLive(noon):
 			t.Errorf("%+v", token)
@@ -54,7 +55,7 @@ var customCases = []testCase[partnerkit.Store]{
 		case !approved.Installed || f.recorded(t, events.AppInstalled) != 1:
 			t.Errorf("%+v", approved)
 		}
-		custom := get[[]oauthserver.Grant](t)(f.CustomConnections(t.Context(), approved.Installation.ID, "ins_absent"))
+		custom := get[[]oauthstore.Grant](t)(f.CustomConnections(t.Context(), approved.Installation.ID, "ins_absent"))
 		if len(custom) != 1 || custom[0].ID != approved.Grant.ID || !slices.Equal(custom[0].Permissions, token.Permissions) || !custom[0].Scopes.Equal(allScopes) {
 			t.Errorf("listed %+v", custom)
 		}
@@ -63,37 +64,37 @@ var customCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		f.approveCustom(t)
 		m, got := f.installationToken(t, "invoices:read")
-		if token := get[oauthserver.AccessToken](t)(f.AccessToken(t.Context(), m.AccessID, m.AccessDigest)); got.Scopes.String() != "invoices:read" || token.Scopes.String() != "invoices:read" {
+		if token := get[oauthstore.AccessToken](t)(f.AccessToken(t.Context(), m.AccessID, m.AccessDigest)); got.Scopes.String() != "invoices:read" || token.Scopes.String() != "invoices:read" {
 			t.Errorf("%+v, %+v", got, token.Scopes)
 		}
-		if m, got = f.installationToken(t, "invoices:read", "customers:read"); got.Outcome != oauthserver.TooWide || f.isLive(t, m) {
+		if m, got = f.installationToken(t, "invoices:read", "customers:read"); got.Outcome != oauthstore.TooWide || f.isLive(t, m) {
 			t.Errorf("a wider one: %+v", got)
 		}
-		get[oauthserver.App](t)(f.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		get[partner.App](t)(f.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
 			a.Scopes = identity.MustScopes("customers:read")
 			return a, nil
 		}))
-		if m, got = f.installationToken(t); got.Outcome != oauthserver.NoScopes || f.isLive(t, m) {
+		if m, got = f.installationToken(t); got.Outcome != oauthstore.NoScopes || f.isLive(t, m) {
 			t.Errorf("no scope left: %+v", got)
 		}
 	}},
 	{"IT-02 Without an approved custom connection nothing is issued", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		f.code(t) // connected by a person
-		if m, got := f.installationToken(t); got.Outcome != oauthserver.Dead || f.isLive(t, m) {
+		if m, got := f.installationToken(t); got.Outcome != oauthstore.Dead || f.isLive(t, m) {
 			t.Errorf("connected by a person: %+v", got)
 		}
 		must(t, f.nameBusiness(t.Context(), f, f.business))
-		if m, got := f.installationToken(t); got.Outcome != oauthserver.Dead || f.isLive(t, m) {
+		if m, got := f.installationToken(t); got.Outcome != oauthstore.Dead || f.isLive(t, m) {
 			t.Errorf("named: %+v", got)
 		}
 	}},
 	{"IT-03 What ends the installation or the app ends its tokens", func(t *testing.T, e partnerkit.Store) {
 		for what, end := range map[string]func(f *oauthFixture) error{
-			"uninstall": func(f *oauthFixture) error { return f.end(t, oauthserver.InstallationRemoved) },
-			"revoke":    func(f *oauthFixture) error { return f.end(t, oauthserver.InstallationRevoked) },
+			"uninstall": func(f *oauthFixture) error { return f.end(t, partner.InstallationRemoved) },
+			"revoke":    func(f *oauthFixture) error { return f.end(t, partner.InstallationRevoked) },
 			"suspend": func(f *oauthFixture) error {
-				return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppSuspended)
+				return fixture.SetAppStatus(t.Context(), f, f.app.ID, partner.AppSuspended)
 			},
 			"unset": func(f *oauthFixture) error { return f.nameBusiness(t.Context(), f, "") },
 		} {
@@ -101,7 +102,7 @@ var customCases = []testCase[partnerkit.Store]{
 			f.approveCustom(t)
 			m, _ := f.installationToken(t)
 			must(t, end(f))
-			if next, got := f.installationToken(t); f.isLive(t, m) || got.Outcome == oauthserver.Issued || f.isLive(t, next) {
+			if next, got := f.installationToken(t); f.isLive(t, m) || got.Outcome == oauthstore.Issued || f.isLive(t, next) {
 				t.Errorf("%s: the token is live: %v; the next one: %+v", what, f.isLive(t, m), got)
 			}
 		}
@@ -112,7 +113,7 @@ var customCases = []testCase[partnerkit.Store]{
 		m, _ := f.installationToken(t)
 		must(t, f.SetUserStatus(t.Context(), f.user, identity.UserSuspended, noon))
 		f.erase(t)
-		if _, got := f.installationToken(t); !f.isLive(t, m) || got.Outcome != oauthserver.Issued {
+		if _, got := f.installationToken(t); !f.isLive(t, m) || got.Outcome != oauthstore.Issued {
 			t.Errorf("the token is live: %v, the next: %+v", f.isLive(t, m), got)
 		}
 	}},
@@ -121,18 +122,18 @@ var customCases = []testCase[partnerkit.Store]{
 		must(t, f.nameBusiness(t.Context(), f, "biz_other")) // which has not approved
 		f.approveCustom(t)
 		m, _ := f.installationToken(t)
-		before := get[oauthserver.App](t)(f.App(t.Context(), f.app.ID))
-		if err := f.nameBusiness(t.Context(), f, "biz_other"); !errors.Is(err, oauthserver.ErrConnectionExists) {
+		before := get[partner.App](t)(f.App(t.Context(), f.app.ID))
+		if err := f.nameBusiness(t.Context(), f, "biz_other"); !errors.Is(err, oauthstore.ErrConnectionExists) {
 			t.Errorf("named another one: %v", err)
 		}
-		if app := get[oauthserver.App](t)(f.App(t.Context(), f.app.ID)); app.CustomBusinessID != f.business || app.Version != before.Version || !f.isLive(t, m) {
+		if app := get[partner.App](t)(f.App(t.Context(), f.app.ID)); app.CustomBusinessID != f.business || app.Version != before.Version || !f.isLive(t, m) {
 			t.Errorf("%+v, the token is live: %v", app, f.isLive(t, m))
 		}
-		get[oauthserver.App](t)(f.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		get[partner.App](t)(f.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
 			a.CustomBusinessID = "biz_other"
 			return a, nil
 		}))
-		if app := get[oauthserver.App](t)(f.App(t.Context(), f.app.ID)); app.CustomBusinessID != f.business {
+		if app := get[partner.App](t)(f.App(t.Context(), f.app.ID)); app.CustomBusinessID != f.business {
 			t.Errorf("UpdateApp named %q", app.CustomBusinessID)
 		}
 	}},
@@ -140,7 +141,7 @@ var customCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		f.approveCustom(t)
 		must(t, f.nameBusiness(t.Context(), f, ""))
-		if _, err := activeInstallation(f)(t.Context(), f.app.ID, f.business); !errors.Is(err, oauthserver.ErrNotFound) || f.recorded(t, events.AppUninstalled) != 1 {
+		if _, err := activeInstallation(f)(t.Context(), f.app.ID, f.business); !errors.Is(err, partner.ErrNotFound) || f.recorded(t, events.AppUninstalled) != 1 {
 			t.Errorf("the installation of an approval alone: %v", err)
 		}
 		ended := get[[]audit.Entry](t)(e.Audit(t.Context(), audit.Query{AppID: f.app.ID, Action: audit.CustomConnectionEnded, Limit: 10}))
@@ -162,7 +163,7 @@ var customCases = []testCase[partnerkit.Store]{
 		m, _ := f.installationToken(t)
 		must(t, f.nameBusiness(t.Context(), f, ""))
 		must(t, f.nameBusiness(t.Context(), f, f.business))
-		if _, got := f.installationToken(t); f.isLive(t, m) || got.Outcome != oauthserver.Dead {
+		if _, got := f.installationToken(t); f.isLive(t, m) || got.Outcome != oauthstore.Dead {
 			t.Errorf("%+v", got)
 		}
 	}},
@@ -171,7 +172,7 @@ var customCases = []testCase[partnerkit.Store]{
 		first := f.approveCustom(t, "journal.post")
 		m, _ := f.installationToken(t)
 		second := f.approveCustom(t)
-		token := get[oauthserver.AccessToken](t)(f.AccessToken(t.Context(), m.AccessID, m.AccessDigest))
+		token := get[oauthstore.AccessToken](t)(f.AccessToken(t.Context(), m.AccessID, m.AccessDigest))
 		if second.Grant.ID != first.Grant.ID || second.Installed || len(token.Permissions) != 0 || !token.IsLive(noon) {
 			t.Errorf("%+v, %+v", second, token)
 		}
@@ -181,8 +182,8 @@ var customCases = []testCase[partnerkit.Store]{
 		must(t, f.nameBusiness(t.Context(), f, f.business))
 		request := f.hold(t, allScopes)
 		must(t, f.nameBusiness(t.Context(), f, "biz_other"))
-		got := get[oauthserver.Approved](t)(f.DecideRequest(t.Context(), f.custom(f.approval(request.ID, noon))))
-		if _, err := activeInstallation(f)(t.Context(), f.app.ID, f.business); got.Outcome != oauthserver.ApprovalNotNamed || !errors.Is(err, oauthserver.ErrNotFound) {
+		got := get[oauthstore.Approved](t)(f.DecideRequest(t.Context(), f.custom(f.approval(request.ID, noon))))
+		if _, err := activeInstallation(f)(t.Context(), f.app.ID, f.business); got.Outcome != oauthstore.ApprovalNotNamed || !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}},
@@ -190,7 +191,7 @@ var customCases = []testCase[partnerkit.Store]{
 		for range rounds() / 5 {
 			f := newOAuth(t, e)
 			f.approveCustom(t)
-			issued := make([]oauthserver.NewTokens, 8)
+			issued := make([]oauthstore.NewTokens, 8)
 			testdb.Race(len(issued)+1, func(i int) {
 				if i == len(issued) {
 					if err := f.nameBusiness(t.Context(), f, ""); err != nil {
@@ -221,7 +222,7 @@ var customCases = []testCase[partnerkit.Store]{
 				switch {
 				case err != nil:
 					t.Error(err)
-				case got.Outcome == oauthserver.ApprovalDone:
+				case got.Outcome == oauthstore.ApprovalDone:
 					done.Add(1)
 				}
 			})

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -54,7 +54,7 @@ var deliveryCases = []testCase[partnerkit.Store]{
 	// TST-01.
 	{"A test is queued", func(t *testing.T, e partnerkit.Store) {
 		f := newWebhook(t, e)
-		get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		get[partner.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
 			a.PinnedVersion = "2026-01-15"
 			return a, nil
 		}))
@@ -116,7 +116,7 @@ var deliveryCases = []testCase[partnerkit.Store]{
 	{"A redelivery after connecting again", func(t *testing.T, e partnerkit.Store) {
 		f := newWebhook(t, e)
 		d := f.failed(t, noon)
-		must(t, f.end(t, oauthserver.InstallationRemoved))
+		must(t, f.end(t, partner.InstallationRemoved))
 		f.wantRefused(t, "uninstalled", d)
 		f.code(t)
 		get[[]webhooks.Delivery](t)(e.Redeliver(t.Context(), f.again(d, noon)))

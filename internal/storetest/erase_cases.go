@@ -13,12 +13,13 @@ import (
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // erase erases the user of the fixture in parts of a few records. It returns what was done
 // and when the last part began.
-func (f *oauthFixture) erase(t *testing.T) (done oauthserver.Erasure, lastBegan time.Time) {
+func (f *oauthFixture) erase(t *testing.T) (done partner.Erasure, lastBegan time.Time) {
 	t.Helper()
 	done, lastBegan, err := f.eraseIn(t.Context(), 3)
 	if err != nil {
@@ -27,8 +28,8 @@ func (f *oauthFixture) erase(t *testing.T) (done oauthserver.Erasure, lastBegan 
 	return done, lastBegan
 }
 
-func (f *oauthFixture) eraseIn(ctx context.Context, limit int) (total oauthserver.Erasure, began time.Time, err error) {
-	for part := (oauthserver.EraseUser{UserID: f.user, Now: noon, Limit: limit}); ; {
+func (f *oauthFixture) eraseIn(ctx context.Context, limit int) (total partner.Erasure, began time.Time, err error) {
+	for part := (oauthstore.EraseUser{UserID: f.user, Now: noon, Limit: limit}); ; {
 		began = time.Now()
 		done, err := f.EraseUser(ctx, part)
 		total.Add(done.Erasure)
@@ -40,13 +41,13 @@ func (f *oauthFixture) eraseIn(ctx context.Context, limit int) (total oauthserve
 }
 
 // exchanged issues tokens for a session token, with or without a refresh token.
-func (f *oauthFixture) exchanged(t *testing.T, refresh bool) oauthserver.NewTokens {
+func (f *oauthFixture) exchanged(t *testing.T, refresh bool) oauthstore.NewTokens {
 	t.Helper()
 	m := newTokens(noon)
 	if !refresh {
 		m.RefreshID = ""
 	}
-	if got := get[oauthserver.IssueResult](t)(f.ExchangeSession(t.Context(), f.exchange(), m)); got.Outcome != oauthserver.Issued {
+	if got := get[oauthstore.IssueResult](t)(f.ExchangeSession(t.Context(), f.exchange(), m)); got.Outcome != oauthstore.Issued {
 		t.Fatalf("exchange ended with %q", got.Outcome)
 	}
 	return m
@@ -64,7 +65,7 @@ var eraseCases = []testCase[partnerkit.Store]{
 	{"OPS-04 Erasing a user", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		other := f.sameApp("other_" + f.user)
-		theirs := []oauthserver.NewTokens{f.issued(t), f.issued(t), f.exchanged(t, true)}
+		theirs := []oauthstore.NewTokens{f.issued(t), f.issued(t), f.exchanged(t, true)}
 		access := f.exchanged(t, false)
 		code, device := f.code(t), f.device(t, true)
 		kept := other.issued(t)
@@ -79,30 +80,30 @@ var eraseCases = []testCase[partnerkit.Store]{
 
 		// Entries: four approvals of the user, one change by and one about the user.
 		done, _ := f.erase(t)
-		want := oauthserver.Erasure{Consents: 1, Families: 3, AuditEntries: 6, Records: done.Records}
+		want := partner.Erasure{Consents: 1, Families: 3, AuditEntries: 6, Records: done.Records}
 		if diff := cmp.Diff(want, done); diff != "" || done.Records < 1+3+4+6+1 {
 			t.Errorf("%d records, (-want +got)\n%s", done.Records, diff)
 		}
 		for _, m := range theirs {
 			f.wantLive(t, m, false)
-			if got := f.refreshToken(t, m).UserID; got != oauthserver.ErasedUser {
+			if got := f.refreshToken(t, m).UserID; got != partner.ErasedUser {
 				t.Errorf("a refresh token is of %q", got)
 			}
 		}
 		f.wantErased(t, access)
 		f.wantErased(t, theirs[0])
-		for name, issue := range map[string]func(m oauthserver.NewTokens) (oauthserver.IssueResult, error){
-			"code": func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+		for name, issue := range map[string]func(m oauthstore.NewTokens) (oauthstore.IssueResult, error){
+			"code": func(m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 				return e.RedeemCode(t.Context(), code, m)
 			},
-			"device": func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+			"device": func(m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 				return e.CollectDevice(t.Context(), device, m)
 			},
-			"refresh": func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
-				return e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, theirs[0])}, m)
+			"refresh": func(m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
+				return e.RotateRefresh(t.Context(), oauthstore.Rotation{Token: f.refreshToken(t, theirs[0])}, m)
 			},
 		} {
-			if got := get[oauthserver.IssueResult](t)(issue(newTokens(noon))); got.Outcome != oauthserver.Dead && got.Outcome != oauthserver.Revoked {
+			if got := get[oauthstore.IssueResult](t)(issue(newTokens(noon))); got.Outcome != oauthstore.Dead && got.Outcome != oauthstore.Revoked {
 				t.Errorf("%s: %q", name, got.Outcome)
 			}
 		}
@@ -125,7 +126,7 @@ var eraseCases = []testCase[partnerkit.Store]{
 		if done, _ := f.erase(t); done.Consents != 1 || done.Families != 1 {
 			t.Errorf("the first time: %+v", done)
 		}
-		if done, _ := f.erase(t); done != (oauthserver.Erasure{}) {
+		if done, _ := f.erase(t); done != (partner.Erasure{}) {
 			t.Errorf("the second time: %+v", done)
 		}
 		f.wantLive(t, f.issued(t), true) // with a new consent
@@ -137,17 +138,17 @@ var eraseCases = []testCase[partnerkit.Store]{
 	{"OPS-04 An erasure that stops", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		m := f.issued(t)
-		part := oauthserver.EraseUser{UserID: f.user, Now: noon, Limit: 3}
+		part := oauthstore.EraseUser{UserID: f.user, Now: noon, Limit: 3}
 		for parts := 1; ; parts++ {
 			part.After = ""
 			for range parts {
-				done := get[oauthserver.Erased](t)(e.EraseUser(t.Context(), part))
+				done := get[oauthstore.Erased](t)(e.EraseUser(t.Context(), part))
 				f.wantLive(t, m, false)
 				if part.After = done.Next; part.After == "" {
 					return
 				}
 			}
-			if got := get[oauthserver.IssueResult](t)(e.ExchangeSession(t.Context(), f.exchange(), newTokens(noon))); got.Outcome == oauthserver.Issued {
+			if got := get[oauthstore.IssueResult](t)(e.ExchangeSession(t.Context(), f.exchange(), newTokens(noon))); got.Outcome == oauthstore.Issued {
 				t.Fatalf("after %d parts an exchange was allowed", parts)
 			}
 		}
@@ -165,7 +166,7 @@ var eraseCases = []testCase[partnerkit.Store]{
 			f.sameApp("other_" + f.user).code(t) // installs
 			var mu sync.Mutex
 			var last time.Time
-			returned := make(map[oauthserver.NewTokens]time.Time)
+			returned := make(map[oauthstore.NewTokens]time.Time)
 			testdb.Race(8, func(i int) {
 				if i == 0 {
 					_, last = f.erase(t)
@@ -193,12 +194,12 @@ var eraseCases = []testCase[partnerkit.Store]{
 }
 
 // wantErased wants no live access token, and none that has the user's id.
-func (f *oauthFixture) wantErased(t *testing.T, m oauthserver.NewTokens) {
+func (f *oauthFixture) wantErased(t *testing.T, m oauthstore.NewTokens) {
 	t.Helper()
 	if f.isLive(t, m) {
 		t.Error("an access token survived")
 	}
-	if token, err := f.AccessToken(t.Context(), m.AccessID, m.AccessDigest); err == nil && token.UserID != oauthserver.ErasedUser {
+	if token, err := f.AccessToken(t.Context(), m.AccessID, m.AccessDigest); err == nil && token.UserID != partner.ErasedUser {
 		t.Errorf("an access token is of %q", token.UserID)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 )
 
 // sqlEraseCases need what only sqlstore has.
@@ -24,7 +24,7 @@ var sqlEraseCases = []testCase[*Env]{
 		}
 	}},
 	{"OPS-04 Erasing waits for a refresh", func(t *testing.T, e *Env) {
-		e.killWaits(t, func(f *oauthFixture, _ oauthserver.RefreshToken) error {
+		e.killWaits(t, func(f *oauthFixture, _ oauthstore.RefreshToken) error {
 			_, _, err := f.eraseIn(t.Context(), 10_000)
 			return err
 		})
@@ -38,7 +38,7 @@ var sqlEraseCases = []testCase[*Env]{
 		defer tx.Rollback()
 		m := newTokens(noon)
 		m.RefreshID = ""
-		if got := get[oauthserver.IssueResult](t)(e.WithTx(tx).ExchangeSession(t.Context(), f.exchange(), m)); got.Outcome != oauthserver.Issued {
+		if got := get[oauthstore.IssueResult](t)(e.WithTx(tx).ExchangeSession(t.Context(), f.exchange(), m)); got.Outcome != oauthstore.Issued {
 			t.Fatalf("exchange: %q", got.Outcome)
 		}
 		erased := inBackground(func() error {
@@ -75,7 +75,7 @@ var sqlEraseCases = []testCase[*Env]{
 
 // recordEverywhere makes a record with the user's id wherever the store keeps one, and
 // returns the user's tokens.
-func (f *oauthFixture) recordEverywhere(t *testing.T) oauthserver.NewTokens {
+func (f *oauthFixture) recordEverywhere(t *testing.T) oauthstore.NewTokens {
 	t.Helper()
 	m := f.issued(t)
 	f.exchanged(t, true)

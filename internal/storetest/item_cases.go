@@ -9,7 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // itemCases are the operations on assets, extensions and functions, one at a time.
@@ -58,17 +58,17 @@ var itemCases = []testCase[partnerkit.Store]{
 		for _, one := range all {
 			must(t, addExtension(t.Context(), e, one, mayExtend))
 		}
-		if err := addExtension(t.Context(), e, f.extension(noon), func(oauthserver.App) error { return errStep }); !errors.Is(err, errStep) {
+		if err := addExtension(t.Context(), e, f.extension(noon), func(partner.App) error { return errStep }); !errors.Is(err, errStep) {
 			t.Errorf("refused: %v", err)
 		}
-		must(t, updateExtension(t.Context(), e, f.app.ID, all[1].ID, func(a oauthserver.App, x console.Extension) (console.Extension, error) {
+		must(t, updateExtension(t.Context(), e, f.app.ID, all[1].ID, func(a partner.App, x console.Extension) (console.Extension, error) {
 			if a.ID != f.app.ID || !cmp.Equal(x, all[1]) {
 				t.Errorf("changes %v of %v", x, a.ID)
 			}
 			return console.Extension{ID: x.ID, AppID: "other", ResourceType: "customer", Path: "/other", Label: "Other", UpdatedAt: noon.Add(time.Hour)}, nil
 		}))
 		all[1].ResourceType, all[1].Path, all[1].Label, all[1].UpdatedAt = "customer", "/other", "Other", noon.Add(time.Hour)
-		err := updateExtension(t.Context(), e, f.app.ID, all[0].ID, func(_ oauthserver.App, x console.Extension) (console.Extension, error) {
+		err := updateExtension(t.Context(), e, f.app.ID, all[0].ID, func(_ partner.App, x console.Extension) (console.Extension, error) {
 			x.Label = "Never"
 			return x, errStep
 		})
@@ -104,7 +104,7 @@ var itemCases = []testCase[partnerkit.Store]{
 			errs := map[string]error{}
 			_, errs["asset"] = oneAsset(e)(t.Context(), appID, f.icon.ID)
 			_, errs["extension"] = oneExtension(e)(t.Context(), appID, extension.ID)
-			errs["update extension"] = updateExtension(t.Context(), e, appID, extension.ID, func(_ oauthserver.App, x console.Extension) (console.Extension, error) { return x, nil })
+			errs["update extension"] = updateExtension(t.Context(), e, appID, extension.ID, func(_ partner.App, x console.Extension) (console.Extension, error) { return x, nil })
 			_, errs["function"] = oneFunction(e)(t.Context(), appID, function.ID)
 			errs["delete asset"] = e.DeleteAsset(t.Context(), appID, f.icon.ID)
 			errs["delete extension"] = deleteExtension(t.Context(), e, appID, extension.ID)
@@ -113,7 +113,7 @@ var itemCases = []testCase[partnerkit.Store]{
 		}
 		for _, appID := range []string{other.app.ID, "app_absent"} {
 			for name, err := range all(appID) {
-				if !errors.Is(err, oauthserver.ErrNotFound) {
+				if !errors.Is(err, partner.ErrNotFound) {
 					t.Errorf("%s of %s: %v", name, appID, err)
 				}
 			}
@@ -124,7 +124,7 @@ var itemCases = []testCase[partnerkit.Store]{
 			}
 		}
 		for name, err := range all(f.app.ID) {
-			if !errors.Is(err, oauthserver.ErrNotFound) {
+			if !errors.Is(err, partner.ErrNotFound) {
 				t.Errorf("%s of what is deleted: %v", name, err)
 			}
 		}
@@ -135,7 +135,7 @@ var itemCases = []testCase[partnerkit.Store]{
 			"extension": addExtension(t.Context(), e, absent.extension(noon), mayExtend),
 			"function":  addFunction(t.Context(), e, absent.function(noon)),
 		} {
-			if !errors.Is(err, oauthserver.ErrNotFound) {
+			if !errors.Is(err, partner.ErrNotFound) {
 				t.Errorf("add %s to an absent app: %v", name, err)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -18,9 +18,9 @@ var keptCases = []testCase[partnerkit.Store]{
 	// APP-01: the document of such an app would make it active again.
 	{"An app of a document that is not active is not purged", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		for _, status := range []oauthserver.AppStatus{oauthserver.AppSuspended, oauthserver.AppDeactivated} {
+		for _, status := range []partner.AppStatus{partner.AppSuspended, partner.AppDeactivated} {
 			app := f.app
-			app.ID, app.ClientID, app.Origin, app.DocumentFetchedAt = id.New(id.App, noon), id.New(id.Client, noon), oauthserver.OriginDocument, noon
+			app.ID, app.ClientID, app.Origin, app.DocumentFetchedAt = id.New(id.App, noon), id.New(id.Client, noon), partner.OriginDocument, noon
 			must(t, fixture.AddApp(t.Context(), e, app))
 			must(t, fixture.SetAppStatus(t.Context(), e, app.ID, status))
 			get[int](t)(purge(e, storage.PurgeOAuth)(t.Context(), noon.Add(365*24*time.Hour), 10))
@@ -41,25 +41,25 @@ var keptCases = []testCase[partnerkit.Store]{
 			}
 			scopes := identity.MustScopes(names...)
 			granted = granted.Union(scopes)
-			f.app = get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+			f.app = get[partner.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
 				a.Scopes = scopes
 				return a, nil
 			}))
 			f.codeFor(t, scopes)
 		}
-		installed := get[[]oauthserver.Installation](t)(e.Installations(t.Context(), oauthserver.InstallationQuery{AppID: f.app.ID, Limit: 10}))
+		installed := get[[]partner.Installation](t)(e.Installations(t.Context(), partner.InstallationQuery{AppID: f.app.ID, Limit: 10}))
 		if len(installed) != 1 || !installed[0].Scopes.Equal(granted) {
 			t.Errorf("installations %v, want one with %d scopes", installed, granted.Len())
 		}
-		must(t, f.end(t, oauthserver.InstallationRemoved))
+		must(t, f.end(t, partner.InstallationRemoved))
 	}},
 	{"Unconnected registrations are purged", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for i, connected := range []bool{true, false, false} {
 			app := f.app
-			app.ID, app.ClientID, app.Origin = id.New(id.App, noon), id.New(id.Client, noon), oauthserver.OriginRegistered
+			app.ID, app.ClientID, app.Origin = id.New(id.App, noon), id.New(id.Client, noon), partner.OriginRegistered
 			if i == 2 {
-				app.Origin, app.DocumentFetchedAt = oauthserver.OriginDocument, noon
+				app.Origin, app.DocumentFetchedAt = partner.OriginDocument, noon
 			}
 			must(t, fixture.AddApp(t.Context(), e, app))
 			g := *f

@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // maxItems is how many assets, extensions and functions an app of the cases may have.
@@ -39,8 +39,8 @@ func newListing(t testing.TB, e partnerkit.Store) *listingFixture {
 // unreviewed makes the app one that has not been reviewed.
 func (f *listingFixture) unreviewed(t testing.TB) {
 	t.Helper()
-	_, err := f.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
-		a.Reviewed, a.ReviewedAs = false, oauthserver.Profile{}
+	_, err := f.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
+		a.Reviewed, a.ReviewedAs = false, partner.Profile{}
 		return a, nil
 	})
 	must(t, err)
@@ -133,7 +133,7 @@ func (f *listingFixture) listing(t testing.TB) console.Listing {
 func (f *listingFixture) hasListing(t testing.TB) bool {
 	t.Helper()
 	_, err := f.Listing(t.Context(), f.app.ID)
-	if !errors.Is(err, oauthserver.ErrNotFound) {
+	if !errors.Is(err, partner.ErrNotFound) {
 		must(t, err)
 	}
 	return err == nil
@@ -161,7 +161,7 @@ func (f *listingFixture) function(now time.Time) console.Function {
 }
 
 // mayExtend is a check that compares the app's scopes.
-func mayExtend(a oauthserver.App) error {
+func mayExtend(a partner.App) error {
 	if !a.Scopes.Has("invoices:read") {
 		return errStep
 	}

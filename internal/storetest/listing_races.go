@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
@@ -91,7 +91,7 @@ var listingLockCases = []testCase[*Env]{
 		acts := map[string]func() error{
 			"add": func() error { return addExtension(t.Context(), e, f.extension(noon), mayExtend) },
 			"update": func() error {
-				return updateExtension(t.Context(), e, f.app.ID, kept.ID, func(a oauthserver.App, x console.Extension) (console.Extension, error) {
+				return updateExtension(t.Context(), e, f.app.ID, kept.ID, func(a partner.App, x console.Extension) (console.Extension, error) {
 					return x, mayExtend(a)
 				})
 			},
@@ -109,7 +109,7 @@ var listingLockCases = []testCase[*Env]{
 // narrow takes invoices:read from the app.
 func (f *listingFixture) narrow(t *testing.T, on *sqlstore.Store) error {
 	t.Helper()
-	_, err := on.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+	_, err := on.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
 		a.Scopes = identity.MustScopes("events:read")
 		return a, nil
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -30,7 +30,7 @@ var sqlListingCases = []testCase[*Env]{
 		if diff := cmp.Diff(saved, f.listing(t)); diff != "" || e.slugs(t, f.app.ID) != 1 {
 			t.Errorf("%d slugs, (-want +got)\n%s", e.slugs(t, f.app.ID), diff)
 		}
-		if _, err := e.ChangeListing(t.Context(), "app_absent", f.first(f.draft(slug()))); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.ChangeListing(t.Context(), "app_absent", f.first(f.draft(slug()))); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("of an absent app: %v", err)
 		}
 	}},
@@ -100,7 +100,7 @@ var sqlListingCases = []testCase[*Env]{
 		must(t, addExtension(t.Context(), e, f.extension(noon), mayExtend))
 		must(t, addFunction(t.Context(), e, f.function(noon)))
 		must(t, e.SaveSubmission(t.Context(), f.submission(console.RevisionSubmitted, noon)))
-		e.exec(t, "UPDATE partnerkit_app SET origin = $2 WHERE id = $1", f.app.ID, string(oauthserver.OriginRegistered))
+		e.exec(t, "UPDATE partnerkit_app SET origin = $2 WHERE id = $1", f.app.ID, string(partner.OriginRegistered))
 		get[int](t)(purge(e, storage.PurgeOAuth)(t.Context(), noon.Add(31*24*time.Hour), 100))
 		for _, table := range []string{"listing_revision", "listing_slug", "asset", "extension", "function", "submission"} {
 			if n := e.count(t, "SELECT COUNT(*) FROM partnerkit_"+table+" WHERE app_id = $1", f.app.ID); n != 0 {

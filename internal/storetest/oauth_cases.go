@@ -18,14 +18,17 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-func newCode() oauthserver.NewCode {
-	return oauthserver.NewCode{ID: id.New(id.Code, noon), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: noon.Add(oauthserver.CodeLifetime)}
+func newCode() oauthstore.NewCode {
+	return oauthstore.NewCode{ID: id.New(id.Code, noon), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: noon.Add(oauthserver.CodeLifetime)}
 }
 
-func (f *oauthFixture) exchange() oauthserver.Exchange {
-	return oauthserver.Exchange{
+func (f *oauthFixture) exchange() oauthstore.Exchange {
+	return oauthstore.Exchange{
 		TokenID: secret.New(secret.Session).Reveal(), ExpiresAt: noon.Add(time.Minute), AppID: f.app.ID, BusinessID: f.business, UserID: f.user,
 	}
 }
@@ -42,9 +45,9 @@ var oauthCases = []testCase[partnerkit.Store]{
 			want[in.business] = true
 		}
 		newOAuth(t, e).code(t) // another app
-		q := oauthserver.InstallationQuery{AppID: f.app.ID, Limit: 2}
+		q := partner.InstallationQuery{AppID: f.app.ID, Limit: 2}
 		for _, size := range []int{2, 2, 1, 0} {
-			page := get[[]oauthserver.Installation](t)(e.Installations(t.Context(), q))
+			page := get[[]partner.Installation](t)(e.Installations(t.Context(), q))
 			if len(page) != size {
 				t.Fatalf("a page after %q has %d, want %d", q.After, len(page), size)
 			}
@@ -64,10 +67,10 @@ var oauthCases = []testCase[partnerkit.Store]{
 			in.business = fmt.Sprintf("%s_%d", f.business, i)
 			in.code(t) // installs
 			if i%2 == 1 {
-				must(t, in.end(t, oauthserver.InstallationRevoked))
+				must(t, in.end(t, partner.InstallationRevoked))
 			}
 			if i == 1 {
-				approved := get[oauthserver.Approved](t)(e.DecideRequest(t.Context(), in.approval(in.hold(t, allScopes).ID, noon.Add(time.Second))))
+				approved := get[oauthstore.Approved](t)(e.DecideRequest(t.Context(), in.approval(in.hold(t, allScopes).ID, noon.Add(time.Second))))
 				if !approved.Installed {
 					t.Fatalf("%+v", approved)
 				}
@@ -76,7 +79,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 		newOAuth(t, e).code(t) // another app
 		after, listed := "", []string(nil)
 		for _, size := range []int{3, 1, 0} {
-			page := get[[]oauthserver.Installation](t)(e.BusinessInstallations(t.Context(), f.app.ID, after, 3))
+			page := get[[]partner.Installation](t)(e.BusinessInstallations(t.Context(), f.app.ID, after, 3))
 			if len(page) != size {
 				t.Fatalf("a page after %q has %d, want %d", after, len(page), size)
 			}
@@ -95,9 +98,9 @@ var oauthCases = []testCase[partnerkit.Store]{
 	}},
 	{"Apps come back as they were", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		for _, find := range []func() (oauthserver.App, error){
-			func() (oauthserver.App, error) { return e.App(t.Context(), f.app.ID) },
-			func() (oauthserver.App, error) { return fixture.AppByClientID(t.Context(), e, f.app.ClientID) },
+		for _, find := range []func() (partner.App, error){
+			func() (partner.App, error) { return e.App(t.Context(), f.app.ID) },
+			func() (partner.App, error) { return fixture.AppByClientID(t.Context(), e, f.app.ClientID) },
 		} {
 			got, err := find()
 			if diff := cmp.Diff(f.app, got, cmp.Comparer(identity.Scopes.Equal)); err != nil || diff != "" {
@@ -105,88 +108,88 @@ var oauthCases = []testCase[partnerkit.Store]{
 			}
 		}
 		for _, scopes := range []identity.Scopes{{}, identity.MustScopes("one"), identity.MustScopes("a&b", "<c>", "d,e", "[f]")} {
-			updated := get[oauthserver.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+			updated := get[partner.App](t)(e.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
 				a.Scopes = scopes
 				return a, nil
 			}))
-			if got := get[oauthserver.App](t)(e.App(t.Context(), f.app.ID)); !got.Scopes.Equal(scopes) || !updated.Scopes.Equal(scopes) {
+			if got := get[partner.App](t)(e.App(t.Context(), f.app.ID)); !got.Scopes.Equal(scopes) || !updated.Scopes.Equal(scopes) {
 				t.Errorf("scopes %q came back as %q", scopes, got.Scopes)
 			}
 		}
-		if err := fixture.AddApp(t.Context(), e, f.app); !errors.Is(err, oauthserver.ErrTaken) {
+		if err := fixture.AddApp(t.Context(), e, f.app); !errors.Is(err, oauthstore.ErrTaken) {
 			t.Errorf("a second app with the client_id: %v", err)
 		}
-		if _, err := e.App(t.Context(), "app_absent"); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.App(t.Context(), "app_absent"); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("an absent app: %v", err)
 		}
 	}},
 	// APP-01, APP-02.
 	{"Status and secrets of an app", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		second := oauthserver.ClientSecret{ID: id.New(id.Secret, noon.Add(time.Second)), AppID: f.app.ID, Digest: secret.DigestOf("t"), Prefix: "t", CreatedAt: noon}
+		second := partner.ClientSecret{ID: id.New(id.Secret, noon.Add(time.Second)), AppID: f.app.ID, Digest: secret.DigestOf("t"), Prefix: "t", CreatedAt: noon}
 		must(t, addSecret(t.Context(), e, second))
-		client := get[oauthserver.Client](t)(e.Client(t.Context(), f.app.ClientID))
+		client := get[oauthstore.Client](t)(e.Client(t.Context(), f.app.ClientID))
 		if len(client.Secrets) != 2 || client.ID != f.app.ID {
 			t.Errorf("%d valid secrets of %q", len(client.Secrets), client.ID)
 		}
 		third := second
 		third.ID = id.New(id.Secret, noon.Add(2*time.Second))
-		if err := addSecret(t.Context(), e, third); !errors.Is(err, oauthserver.ErrTooManySecrets) {
+		if err := addSecret(t.Context(), e, third); !errors.Is(err, oauthstore.ErrTooManySecrets) {
 			t.Errorf("a third secret: %v", err)
 		}
-		if err := endSecret(t.Context(), e, newOAuth(t, e).app.ID, second.ID); !errors.Is(err, oauthserver.ErrNotFound) {
+		if err := endSecret(t.Context(), e, newOAuth(t, e).app.ID, second.ID); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("ending another app's secret: %v", err)
 		}
 		must(t, endSecret(t.Context(), e, f.app.ID, second.ID))
-		if err := endSecret(t.Context(), e, f.app.ID, second.ID); !errors.Is(err, oauthserver.ErrNotFound) {
+		if err := endSecret(t.Context(), e, f.app.ID, second.ID); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("ending a secret twice: %v", err)
 		}
-		if client = get[oauthserver.Client](t)(e.Client(t.Context(), f.app.ClientID)); len(client.Secrets) != 1 || !client.Secrets[0].Equal(secret.DigestOf("s")) {
+		if client = get[oauthstore.Client](t)(e.Client(t.Context(), f.app.ClientID)); len(client.Secrets) != 1 || !client.Secrets[0].Equal(secret.DigestOf("s")) {
 			t.Errorf("%d valid secrets after one ended", len(client.Secrets))
 		}
-		if all := get[[]oauthserver.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID)); len(all) != 2 || all[1].EndedAt != noon {
+		if all := get[[]partner.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID)); len(all) != 2 || all[1].EndedAt != noon {
 			t.Errorf("listed %+v", all)
 		}
-		first := get[[]oauthserver.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID))[0]
-		if err := endSecret(t.Context(), e, f.app.ID, first.ID); !errors.Is(err, oauthserver.ErrLastSecret) {
+		first := get[[]partner.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID))[0]
+		if err := endSecret(t.Context(), e, f.app.ID, first.ID); !errors.Is(err, errLastSecret) {
 			t.Errorf("ending the last secret: %v", err)
 		}
 		must(t, addSecret(t.Context(), e, third)) // an ended one makes room
 		third.AppID = "app_absent"
-		if err := addSecret(t.Context(), e, third); !errors.Is(err, oauthserver.ErrNotFound) {
+		if err := addSecret(t.Context(), e, third); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("a secret of an absent app: %v", err)
 		}
-		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, oauthserver.AppSuspended))
-		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, oauthserver.AppActive))
-		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, oauthserver.AppDeactivated))
-		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, oauthserver.AppDeactivated))
-		if err := fixture.SetAppStatus(t.Context(), e, f.app.ID, oauthserver.AppActive); !errors.Is(err, oauthserver.ErrDeactivated) {
+		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, partner.AppSuspended))
+		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, partner.AppActive))
+		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, partner.AppDeactivated))
+		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, partner.AppDeactivated))
+		if err := fixture.SetAppStatus(t.Context(), e, f.app.ID, partner.AppActive); !errors.Is(err, oauthstore.ErrDeactivated) {
 			t.Errorf("reactivating a deactivated app: %v", err)
 		}
-		if err := fixture.SetAppStatus(t.Context(), e, "app_absent", oauthserver.AppActive); !errors.Is(err, oauthserver.ErrNotFound) {
+		if err := fixture.SetAppStatus(t.Context(), e, "app_absent", partner.AppActive); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("an absent app: %v", err)
 		}
 	}},
 	// CIMD-02: a document changes what it may, and nothing else.
 	{"Apps of documents", func(t *testing.T, e partnerkit.Store) {
-		app := oauthserver.App{ID: id.New(id.App, noon), ClientID: "https://c.example/" + secret.NewUserCode(), Type: oauthserver.Public, Status: oauthserver.AppActive,
-			Origin: oauthserver.OriginDocument, Name: "one", RedirectURIs: []string{"https://c.example/cb"}, Scopes: allScopes, CreatedAt: noon, DocumentFetchedAt: noon}
-		first := get[oauthserver.App](t)(e.SaveDocumentApp(t.Context(), app))
-		must(t, fixture.SetAppStatus(t.Context(), e, first.ID, oauthserver.AppSuspended))
+		app := partner.App{ID: id.New(id.App, noon), ClientID: "https://c.example/" + secret.NewUserCode(), Type: partner.Public, Status: partner.AppActive,
+			Origin: partner.OriginDocument, Name: "one", RedirectURIs: []string{"https://c.example/cb"}, Scopes: allScopes, CreatedAt: noon, DocumentFetchedAt: noon}
+		first := get[partner.App](t)(e.SaveDocumentApp(t.Context(), app))
+		must(t, fixture.SetAppStatus(t.Context(), e, first.ID, partner.AppSuspended))
 		again := app
 		again.ID, again.Name, again.DocumentFetchedAt = id.New(id.App, noon), "two", noon.Add(time.Hour)
-		saved := get[oauthserver.App](t)(e.SaveDocumentApp(t.Context(), again))
-		if saved.ID != first.ID || saved.Name != "two" || saved.Status != oauthserver.AppSuspended || saved.DocumentFetchedAt != noon.Add(time.Hour) {
+		saved := get[partner.App](t)(e.SaveDocumentApp(t.Context(), again))
+		if saved.ID != first.ID || saved.Name != "two" || saved.Status != partner.AppSuspended || saved.DocumentFetchedAt != noon.Add(time.Hour) {
 			t.Errorf("saved %+v", saved)
 		}
 		older := again
 		older.Name, older.DocumentFetchedAt = "late", noon
-		if kept := get[oauthserver.App](t)(e.SaveDocumentApp(t.Context(), older)); kept.Name != "two" {
+		if kept := get[partner.App](t)(e.SaveDocumentApp(t.Context(), older)); kept.Name != "two" {
 			t.Errorf("an older document won: %+v", kept)
 		}
 		f := newOAuth(t, e)
 		again.ClientID = f.app.ClientID
-		if kept := get[oauthserver.App](t)(e.SaveDocumentApp(t.Context(), again)); kept.Name != f.app.Name || kept.Origin != oauthserver.OriginConsole {
+		if kept := get[partner.App](t)(e.SaveDocumentApp(t.Context(), again)); kept.Name != f.app.Name || kept.Origin != partner.OriginConsole {
 			t.Errorf("a registered app became %+v", kept)
 		}
 	}},
@@ -194,33 +197,33 @@ var oauthCases = []testCase[partnerkit.Store]{
 	{"Approvals add up", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		f.codeFor(t, identity.MustScopes("invoices:read"))
-		first := get[oauthserver.Installation](t)(activeInstallation(e)(t.Context(), f.app.ID, f.business))
+		first := get[partner.Installation](t)(activeInstallation(e)(t.Context(), f.app.ID, f.business))
 		f.codeFor(t, identity.MustScopes("events:read"))
 		f.codeFor(t, identity.MustScopes("events:read"))
-		second := get[oauthserver.Installation](t)(activeInstallation(e)(t.Context(), f.app.ID, f.business))
+		second := get[partner.Installation](t)(activeInstallation(e)(t.Context(), f.app.ID, f.business))
 		if second.ID != first.ID || !second.Scopes.Equal(identity.MustScopes("invoices:read", "events:read")) {
 			t.Errorf("installation %s has %v", second.ID, second.Scopes)
 		}
 		if i, u := f.recorded(t, events.AppInstalled), f.recorded(t, events.AppScopesUpdated); i != 1 || u != 1 {
 			t.Errorf("%d installed, %d updated", i, u)
 		}
-		if all := get[[]oauthserver.Installation](t)(e.Installations(t.Context(), oauthserver.InstallationQuery{BusinessID: f.business})); len(all) != 1 {
+		if all := get[[]partner.Installation](t)(e.Installations(t.Context(), partner.InstallationQuery{BusinessID: f.business})); len(all) != 1 {
 			t.Errorf("%d installations", len(all))
 		}
 	}},
 	{"Refused approvals leave nothing", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		request := f.hold(t, allScopes)
-		tests := map[oauthserver.ApprovalOutcome]func(a *oauthserver.Decision){
-			oauthserver.ApprovalNotOpen: func(a *oauthserver.Decision) { a.Now = request.ExpiresAt },
-			oauthserver.ApprovalUnreviewed: func(a *oauthserver.Decision) {
-				a.Check = func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalUnreviewed }
+		tests := map[oauthstore.ApprovalOutcome]func(a *oauthstore.Decision){
+			oauthstore.ApprovalNotOpen: func(a *oauthstore.Decision) { a.Now = request.ExpiresAt },
+			oauthstore.ApprovalUnreviewed: func(a *oauthstore.Decision) {
+				a.Check = func(partner.App) oauthstore.ApprovalOutcome { return oauthstore.ApprovalUnreviewed }
 			},
-			oauthserver.ApprovalFull: func(a *oauthserver.Decision) {
+			oauthstore.ApprovalFull: func(a *oauthstore.Decision) {
 				a.MaxConnections = 1
 				f.connectTo(t, "biz_first of "+f.business)
 			},
-			oauthserver.ApprovalUserDead: func(a *oauthserver.Decision) {
+			oauthstore.ApprovalUserDead: func(a *oauthstore.Decision) {
 				a.UserID = "usr_suspended"
 				must(t, e.SetUserStatus(t.Context(), "usr_suspended", identity.UserSuspended, noon))
 			},
@@ -228,52 +231,52 @@ var oauthCases = []testCase[partnerkit.Store]{
 		for want, change := range tests {
 			a := f.approval(request.ID, noon)
 			change(&a)
-			if got := get[oauthserver.Approved](t)(e.DecideRequest(t.Context(), a)); got.Outcome != want {
+			if got := get[oauthstore.Approved](t)(e.DecideRequest(t.Context(), a)); got.Outcome != want {
 				t.Errorf("outcome %q, want %q", got.Outcome, want)
 			}
 		}
-		if _, err := activeInstallation(e)(t.Context(), f.app.ID, f.business); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := activeInstallation(e)(t.Context(), f.app.ID, f.business); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("an installation after refusals: %v", err)
 		}
-		held := get[oauthserver.AuthorizationRequest](t)(e.Request(t.Context(), request.Digest))
+		held := get[oauthstore.AuthorizationRequest](t)(e.Request(t.Context(), request.Digest))
 		if diff := cmp.Diff(request, held, cmp.Comparer(identity.Scopes.Equal)); diff != "" {
 			t.Errorf("the request changed (-want +got)\n%s", diff)
 		}
 		must(t, denied(e.DecideRequest(t.Context(), f.denial(request.ID, request.ExpiresAt.Add(-time.Millisecond)))))
-		if got := get[oauthserver.Approved](t)(e.DecideRequest(t.Context(), f.approval(request.ID, noon))); got.Outcome != oauthserver.ApprovalNotOpen {
+		if got := get[oauthstore.Approved](t)(e.DecideRequest(t.Context(), f.approval(request.ID, noon))); got.Outcome != oauthstore.ApprovalNotOpen {
 			t.Errorf("a denied request: %q", got.Outcome)
 		}
 	}},
 	{"AN-03 Connections are counted by business, own sandboxes apart", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		approve := func(business string, isSandbox bool) oauthserver.ApprovalOutcome {
+		approve := func(business string, isSandbox bool) oauthstore.ApprovalOutcome {
 			a := f.approval(f.hold(t, allScopes).ID, noon)
 			a.BusinessID, a.OwnSandbox, a.MaxConnections = business, isSandbox, 2
-			return get[oauthserver.Approved](t)(e.DecideRequest(t.Context(), a)).Outcome
+			return get[oauthstore.Approved](t)(e.DecideRequest(t.Context(), a)).Outcome
 		}
 		other := newOAuth(t, e)
 		other.codeFor(t, allScopes) // the connections of another app do not count
 		for i, step := range []struct {
 			business  string
 			isSandbox bool
-			want      oauthserver.ApprovalOutcome
+			want      oauthstore.ApprovalOutcome
 		}{
-			{"biz_a", false, oauthserver.ApprovalDone}, {"biz_sandbox", true, oauthserver.ApprovalDone}, {"biz_b", false, oauthserver.ApprovalDone},
-			{"biz_c", false, oauthserver.ApprovalFull}, {"biz_a", false, oauthserver.ApprovalDone}, {"biz_sandbox_2", true, oauthserver.ApprovalDone},
-			{"biz_sandbox", false, oauthserver.ApprovalDone}, // connected already, although it is no sandbox any more
-			{"biz_c", false, oauthserver.ApprovalFull},
+			{"biz_a", false, oauthstore.ApprovalDone}, {"biz_sandbox", true, oauthstore.ApprovalDone}, {"biz_b", false, oauthstore.ApprovalDone},
+			{"biz_c", false, oauthstore.ApprovalFull}, {"biz_a", false, oauthstore.ApprovalDone}, {"biz_sandbox_2", true, oauthstore.ApprovalDone},
+			{"biz_sandbox", false, oauthstore.ApprovalDone}, // connected already, although it is no sandbox any more
+			{"biz_c", false, oauthstore.ApprovalFull},
 		} {
 			if got := approve(step.business, step.isSandbox); got != step.want {
 				t.Errorf("step %d, %s: %q, want %q", i, step.business, got, step.want)
 			}
 		}
-		if _, err := e.EndInstallation(t.Context(), oauthserver.EndInstallation{AppID: f.app.ID, BusinessID: "biz_a", Status: oauthserver.InstallationRevoked, Now: noon, Record: func(oauthserver.Installation) []events.Event { return nil }}); err != nil {
+		if _, err := e.EndInstallation(t.Context(), oauthstore.EndInstallation{AppID: f.app.ID, BusinessID: "biz_a", Status: partner.InstallationRevoked, Now: noon, Record: func(partner.Installation) []events.Event { return nil }}); err != nil {
 			t.Fatal(err)
 		}
-		if got := approve("biz_c", false); got != oauthserver.ApprovalDone {
+		if got := approve("biz_c", false); got != oauthstore.ApprovalDone {
 			t.Errorf("after one has ended: %q", got)
 		}
-		if got := approve("biz_a", false); got != oauthserver.ApprovalFull {
+		if got := approve("biz_a", false); got != oauthstore.ApprovalFull {
 			t.Errorf("the one that has ended: %q", got)
 		}
 	}},
@@ -282,17 +285,17 @@ var oauthCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		old := f.issued(t)
 		code, device := f.code(t), f.device(t, true)
-		must(t, f.end(t, oauthserver.InstallationRemoved))
-		if err := f.end(t, oauthserver.InstallationRemoved); !errors.Is(err, oauthserver.ErrNotFound) {
+		must(t, f.end(t, partner.InstallationRemoved))
+		if err := f.end(t, partner.InstallationRemoved); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("a second uninstall: %v", err)
 		}
 		fresh := f.issued(t)
 		f.wantLive(t, old, false)
 		f.wantLive(t, fresh, true)
-		if got := get[oauthserver.IssueResult](t)(e.RedeemCode(t.Context(), code, newTokens(noon))); got.Outcome != oauthserver.Dead {
+		if got := get[oauthstore.IssueResult](t)(e.RedeemCode(t.Context(), code, newTokens(noon))); got.Outcome != oauthstore.Dead {
 			t.Errorf("an old code: %q", got.Outcome)
 		}
-		if got := get[oauthserver.IssueResult](t)(e.CollectDevice(t.Context(), device, newTokens(noon))); got.Outcome != oauthserver.Dead {
+		if got := get[oauthstore.IssueResult](t)(e.CollectDevice(t.Context(), device, newTokens(noon))); got.Outcome != oauthstore.Dead {
 			t.Errorf("an old device code: %q", got.Outcome)
 		}
 		if n := f.recorded(t, events.AppUninstalled); n != 1 {
@@ -304,11 +307,11 @@ var oauthCases = []testCase[partnerkit.Store]{
 		gone, back := newOAuth(t, e), newOAuth(t, e)
 		for _, f := range []*oauthFixture{gone, back} {
 			f.issued(t)
-			must(t, f.end(t, oauthserver.InstallationRemoved))
+			must(t, f.end(t, partner.InstallationRemoved))
 		}
 		back.issued(t)
 		redact := func(now time.Time) int {
-			return get[int](t)(e.RecordRedactions(t.Context(), now, 10, func(i oauthserver.Installation) []events.Event {
+			return get[int](t)(e.RecordRedactions(t.Context(), now, 10, func(i partner.Installation) []events.Event {
 				return []events.Event{{ID: id.New(id.Event, now), Type: events.BusinessRedact, BusinessID: i.BusinessID, AppID: i.AppID, Data: []byte("{}"), CreatedAt: now}}
 			}))
 		}
@@ -333,51 +336,51 @@ var oauthCases = []testCase[partnerkit.Store]{
 				t.Errorf("poll at %v counted: %v", poll.at, got)
 			}
 		}
-		if got := get[oauthserver.DeviceCode](t)(e.Device(t.Context(), oauthserver.DeviceQuery{UserCode: device.UserCode})); got.ID != device.ID || got.Status != oauthserver.DevicePending {
+		if got := get[oauthstore.DeviceCode](t)(e.Device(t.Context(), oauthstore.DeviceQuery{UserCode: device.UserCode})); got.ID != device.ID || got.Status != oauthstore.DevicePending {
 			t.Errorf("by its user code: %+v", got)
 		}
 		again := device
 		again.ID = id.New(id.Device, noon)
-		if err := e.CreateDevice(t.Context(), again, secret.New(secret.DeviceCode).Digest()); !errors.Is(err, oauthserver.ErrTaken) {
+		if err := e.CreateDevice(t.Context(), again, secret.New(secret.DeviceCode).Digest()); !errors.Is(err, oauthstore.ErrTaken) {
 			t.Errorf("a second device with the user code: %v", err)
 		}
 	}},
 	// REG-05: a registration token is used once.
 	{"Registration tokens", func(t *testing.T, e partnerkit.Store) {
 		digest := secret.New(secret.RegistrationToken).Digest()
-		must(t, e.CreateRegistrationToken(t.Context(), oauthserver.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: "org_7", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}))
-		register := func(now time.Time) (oauthserver.App, error) {
-			app := oauthserver.App{ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginRegistered, Scopes: allScopes, CreatedAt: now}
-			return e.RegisterApp(t.Context(), oauthserver.Registration{App: app, Token: &digest, Now: now})
+		must(t, e.CreateRegistrationToken(t.Context(), oauthstore.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: "org_7", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}))
+		register := func(now time.Time) (partner.App, error) {
+			app := partner.App{ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: partner.Public, Status: partner.AppActive, Origin: partner.OriginRegistered, Scopes: allScopes, CreatedAt: now}
+			return e.RegisterApp(t.Context(), oauthstore.Registration{App: app, Token: &digest, Now: now})
 		}
-		if _, err := register(noon.Add(time.Hour)); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := register(noon.Add(time.Hour)); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("an expired token: %v", err)
 		}
-		app := get[oauthserver.App](t)(register(noon))
-		if stored := get[oauthserver.App](t)(e.App(t.Context(), app.ID)); stored.OrganizationID != "org_7" {
+		app := get[partner.App](t)(register(noon))
+		if stored := get[partner.App](t)(e.App(t.Context(), app.ID)); stored.OrganizationID != "org_7" {
 			t.Errorf("registered for %q", stored.OrganizationID)
 		}
-		if _, err := register(noon); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := register(noon); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("a used token: %v", err)
 		}
 	}},
 	// CON-12.
 	{"An organization has only so many apps", func(t *testing.T, e partnerkit.Store) {
 		const most = 3
-		register := func(organizationID string, token *oauthserver.Digest) (oauthserver.App, error) {
-			app := oauthserver.App{ID: id.New(id.App, noon), ClientID: id.New(id.Client, noon), Type: oauthserver.Public, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole, OrganizationID: organizationID, Scopes: allScopes, CreatedAt: noon}
-			return e.RegisterApp(t.Context(), oauthserver.Registration{App: app, Token: token, Now: noon, MaxApps: most})
+		register := func(organizationID string, token *storage.Digest) (partner.App, error) {
+			app := partner.App{ID: id.New(id.App, noon), ClientID: id.New(id.Client, noon), Type: partner.Public, Status: partner.AppActive, Origin: partner.OriginConsole, OrganizationID: organizationID, Scopes: allScopes, CreatedAt: noon}
+			return e.RegisterApp(t.Context(), oauthstore.Registration{App: app, Token: token, Now: noon, MaxApps: most})
 		}
 		for round := range rounds() {
 			organizationID := fmt.Sprint("org_", round)
 			var mu sync.Mutex
-			var added []oauthserver.App
+			var added []partner.App
 			full := 0
 			testdb.Race(contenders, func(i int) {
-				var token *oauthserver.Digest
+				var token *storage.Digest
 				if i%2 == 0 {
 					digest := secret.New(secret.RegistrationToken).Digest()
-					if err := e.CreateRegistrationToken(t.Context(), oauthserver.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: organizationID, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}); err != nil {
+					if err := e.CreateRegistrationToken(t.Context(), oauthstore.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: organizationID, CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}); err != nil {
 						t.Error(err)
 					}
 					token = &digest
@@ -388,7 +391,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 				switch {
 				case err == nil:
 					added = append(added, app)
-				case errors.Is(err, oauthserver.ErrTooManyApps):
+				case errors.Is(err, oauthstore.ErrTooManyApps):
 					full++
 				default:
 					t.Error(err)
@@ -397,13 +400,13 @@ var oauthCases = []testCase[partnerkit.Store]{
 			if len(added) != most || full != contenders-most {
 				t.Fatalf("%d apps of %d were added, %d refused", len(added), most, full)
 			}
-			get[oauthserver.App](t)(register("", nil)) // of no organization
-			must(t, fixture.SetAppStatus(t.Context(), e, added[0].ID, oauthserver.AppSuspended))
-			if _, err := register(organizationID, nil); !errors.Is(err, oauthserver.ErrTooManyApps) {
+			get[partner.App](t)(register("", nil)) // of no organization
+			must(t, fixture.SetAppStatus(t.Context(), e, added[0].ID, partner.AppSuspended))
+			if _, err := register(organizationID, nil); !errors.Is(err, oauthstore.ErrTooManyApps) {
 				t.Errorf("a suspended app does not count: %v", err)
 			}
-			must(t, fixture.SetAppStatus(t.Context(), e, added[0].ID, oauthserver.AppDeactivated))
-			get[oauthserver.App](t)(register(organizationID, nil))
+			must(t, fixture.SetAppStatus(t.Context(), e, added[0].ID, partner.AppDeactivated))
+			get[partner.App](t)(register(organizationID, nil))
 		}
 	}},
 	// META-04: if several nodes rotate at once, exactly one adds a key.
@@ -411,11 +414,11 @@ var oauthCases = []testCase[partnerkit.Store]{
 		add := func(after string) int {
 			added := make(chan string, 8)
 			testdb.Race(8, func(int) {
-				key := oauthserver.SigningKey{ID: id.New(id.SigningKey, noon), Sealed: []byte("sealed"), CreatedAt: noon, ActiveAt: noon}
+				key := oauthstore.SigningKey{ID: id.New(id.SigningKey, noon), Sealed: []byte("sealed"), CreatedAt: noon, ActiveAt: noon}
 				switch err := e.AddSigningKey(t.Context(), key, after, noon.Add(time.Hour)); {
 				case err == nil:
 					added <- key.ID
-				case !errors.Is(err, oauthserver.ErrNotFound):
+				case !errors.Is(err, partner.ErrNotFound):
 					t.Error(err)
 				}
 			})
@@ -424,21 +427,21 @@ var oauthCases = []testCase[partnerkit.Store]{
 		if n := add(""); n != 1 {
 			t.Fatalf("%d first keys", n)
 		}
-		keys := get[[]oauthserver.SigningKey](t)(e.SigningKeys(t.Context(), noon))
+		keys := get[[]oauthstore.SigningKey](t)(e.SigningKeys(t.Context(), noon))
 		if n := add(keys[0].ID); n != 1 {
 			t.Errorf("%d rotations", n)
 		}
-		if keys = get[[]oauthserver.SigningKey](t)(e.SigningKeys(t.Context(), noon)); len(keys) != 2 {
+		if keys = get[[]oauthstore.SigningKey](t)(e.SigningKeys(t.Context(), noon)); len(keys) != 2 {
 			t.Errorf("%d keys", len(keys))
 		}
-		if keys = get[[]oauthserver.SigningKey](t)(e.SigningKeys(t.Context(), noon.Add(time.Hour))); len(keys) != 1 {
+		if keys = get[[]oauthstore.SigningKey](t)(e.SigningKeys(t.Context(), noon.Add(time.Hour))); len(keys) != 1 {
 			t.Errorf("%d keys after one retired", len(keys))
 		}
 		for _, was := range []string{"sealed", "sealed", "another"} { // the first one fits
 			must(t, e.ResealSigningKey(t.Context(), keys[0].ID, []byte(was), []byte("resealed")))
 		}
 		must(t, e.ResealSigningKey(t.Context(), keys[0].ID, []byte("sealed"), []byte("late")))
-		if keys = get[[]oauthserver.SigningKey](t)(e.SigningKeys(t.Context(), noon.Add(time.Hour))); string(keys[0].Sealed) != "resealed" {
+		if keys = get[[]oauthstore.SigningKey](t)(e.SigningKeys(t.Context(), noon.Add(time.Hour))); string(keys[0].Sealed) != "resealed" {
 			t.Errorf("resealed: %q", keys[0].Sealed)
 		}
 	}},
@@ -448,7 +451,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 		m := f.issued(t)
 		f.device(t, false)
 		x := f.exchange()
-		get[oauthserver.IssueResult](t)(e.ExchangeSession(t.Context(), x, newTokens(noon)))
+		get[oauthstore.IssueResult](t)(e.ExchangeSession(t.Context(), x, newTokens(noon)))
 		const day = 24 * time.Hour
 		for _, step := range []struct {
 			after time.Duration
@@ -475,7 +478,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 		if n := purgeAll(t, e, noon.Add(120*day+time.Second), 1); n != 4 { // two refresh tokens and their families
 			t.Errorf("%d rows 90 days after refresh tokens", n)
 		}
-		if _, err := e.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("the refresh token after purging: %v", err)
 		}
 	}},

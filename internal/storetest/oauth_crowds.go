@@ -7,7 +7,8 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // crowd is the number of concurrent issues: enough for a driver to share transactions.
@@ -18,7 +19,7 @@ var crowdCases = []testCase[partnerkit.Store]{
 	{"A crowd redeems and refreshes", func(t *testing.T, e partnerkit.Store) {
 		one, other := newOAuth(t, e), newOAuth(t, e)
 		for range max(1, rounds()/10) {
-			tries, before := make([]try, crowd), make([]oauthserver.NewTokens, crowd)
+			tries, before := make([]try, crowd), make([]oauthstore.NewTokens, crowd)
 			for i := range tries {
 				f := []*oauthFixture{one, other}[i%2]
 				switch i % 3 {
@@ -26,10 +27,10 @@ var crowdCases = []testCase[partnerkit.Store]{
 					tries[i] = f.redemption(t, f.code(t))
 				case 1:
 					before[i] = f.issued(t)
-					tries[i] = f.rotation(t, oauthserver.Rotation{Token: f.refreshToken(t, before[i])})
+					tries[i] = f.rotation(t, oauthstore.Rotation{Token: f.refreshToken(t, before[i])})
 				default:
 					before[i] = f.issued(t)
-					tries[i] = f.rotation(t, oauthserver.Rotation{Token: f.refreshToken(t, before[i]), Narrow: identity.MustScopes("events:read")})
+					tries[i] = f.rotation(t, oauthstore.Rotation{Token: f.refreshToken(t, before[i]), Narrow: identity.MustScopes("events:read")})
 				}
 			}
 			for i, got := range issueAtOnce(t, tries) {
@@ -37,7 +38,7 @@ var crowdCases = []testCase[partnerkit.Store]{
 				if i%3 == 2 {
 					want = identity.MustScopes("events:read")
 				}
-				if got.Outcome != oauthserver.Issued || !got.Scopes.Equal(want) {
+				if got.Outcome != oauthstore.Issued || !got.Scopes.Equal(want) {
 					t.Fatalf("contender %d: %q with %q", i, got.Outcome, got.Scopes)
 				}
 				one.wantLive(t, tries[i].tokens, true)
@@ -55,12 +56,12 @@ var crowdCases = []testCase[partnerkit.Store]{
 			for range crowd / 6 {
 				code, token := f.code(t), f.refreshToken(t, f.issued(t))
 				for range 3 {
-					tries = append(tries, f.redemption(t, code), f.rotation(t, oauthserver.Rotation{Token: token}))
+					tries = append(tries, f.redemption(t, code), f.rotation(t, oauthstore.Rotation{Token: token}))
 				}
 			}
 			won := map[string]int{}
 			for i, got := range issueAtOnce(t, tries) {
-				if got.Outcome == oauthserver.Issued {
+				if got.Outcome == oauthstore.Issued {
 					won[tries[i].of]++
 				}
 				f.wantLive(t, tries[i].tokens, false)
@@ -76,20 +77,20 @@ var crowdCases = []testCase[partnerkit.Store]{
 		f, gone := newOAuth(t, e), newOAuth(t, e)
 		for range max(1, rounds()/10) {
 			used, ended, removed := f.refreshToken(t, f.issued(t)), f.refreshToken(t, f.issued(t)), gone.code(t)
-			get[oauthserver.IssueResult](t)(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: used}, newTokens(noon)))
-			get[bool](t)(f.Revoke(t.Context(), oauthserver.Revocation{FamilyID: ended.FamilyID, Now: noon}))
-			must(t, gone.end(t, oauthserver.InstallationRemoved))
-			tries := []try{f.rotation(t, oauthserver.Rotation{Token: used}), f.rotation(t, oauthserver.Rotation{Token: ended}), gone.redemption(t, removed)}
-			want := []oauthserver.Outcome{oauthserver.Lost, oauthserver.Revoked, oauthserver.Dead}
+			get[oauthstore.IssueResult](t)(f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: used}, newTokens(noon)))
+			get[bool](t)(f.Revoke(t.Context(), oauthstore.Revocation{FamilyID: ended.FamilyID, Now: noon}))
+			must(t, gone.end(t, partner.InstallationRemoved))
+			tries := []try{f.rotation(t, oauthstore.Rotation{Token: used}), f.rotation(t, oauthstore.Rotation{Token: ended}), gone.redemption(t, removed)}
+			want := []oauthstore.Outcome{oauthstore.Lost, oauthstore.Revoked, oauthstore.Dead}
 			for range crowd / 2 {
-				tries = append(tries, f.redemption(t, f.code(t)), f.rotation(t, oauthserver.Rotation{Token: f.refreshToken(t, f.issued(t))}))
-				want = append(want, oauthserver.Issued, oauthserver.Issued)
+				tries = append(tries, f.redemption(t, f.code(t)), f.rotation(t, oauthstore.Rotation{Token: f.refreshToken(t, f.issued(t))}))
+				want = append(want, oauthstore.Issued, oauthstore.Issued)
 			}
 			for i, got := range issueAtOnce(t, tries) {
 				if got.Outcome != want[i] {
 					t.Fatalf("contender %d: %q, want %q", i, got.Outcome, want[i])
 				}
-				f.wantLive(t, tries[i].tokens, want[i] == oauthserver.Issued)
+				f.wantLive(t, tries[i].tokens, want[i] == oauthstore.Issued)
 			}
 		}
 	}},
@@ -98,15 +99,15 @@ var crowdCases = []testCase[partnerkit.Store]{
 			f, other := newOAuth(t, e), newOAuth(t, e)
 			var tries []try
 			for range crowd / 3 {
-				tries = append(tries, f.redemption(t, f.code(t)), f.rotation(t, oauthserver.Rotation{Token: f.refreshToken(t, f.issued(t))}),
-					other.rotation(t, oauthserver.Rotation{Token: other.refreshToken(t, other.issued(t))}))
+				tries = append(tries, f.redemption(t, f.code(t)), f.rotation(t, oauthstore.Rotation{Token: f.refreshToken(t, f.issued(t))}),
+					other.rotation(t, oauthstore.Rotation{Token: other.refreshToken(t, other.issued(t))}))
 			}
-			ended := inBackground(func() error { return f.end(t, oauthserver.InstallationRemoved) })
+			ended := inBackground(func() error { return f.end(t, partner.InstallationRemoved) })
 			got := issueAtOnce(t, tries)
 			must(t, <-ended)
 			for i := range tries {
 				f.wantLive(t, tries[i].tokens, i%3 == 2)
-				if i%3 == 2 && got[i].Outcome != oauthserver.Issued {
+				if i%3 == 2 && got[i].Outcome != oauthstore.Issued {
 					t.Errorf("in another business: %q", got[i].Outcome)
 				}
 			}
@@ -117,25 +118,25 @@ var crowdCases = []testCase[partnerkit.Store]{
 // try is one attempt to issue tokens.
 type try struct {
 	of     string // the id of the artifact it uses up
-	tokens oauthserver.NewTokens
+	tokens oauthstore.NewTokens
 	ctx    context.Context
-	do     func(ctx context.Context) (oauthserver.IssueResult, error)
+	do     func(ctx context.Context) (oauthstore.IssueResult, error)
 }
 
-func (f *oauthFixture) redemption(t *testing.T, code oauthserver.Code) try {
+func (f *oauthFixture) redemption(t *testing.T, code oauthstore.Code) try {
 	m := newTokens(noon)
-	return try{code.ID, m, t.Context(), func(ctx context.Context) (oauthserver.IssueResult, error) { return f.RedeemCode(ctx, code, m) }}
+	return try{code.ID, m, t.Context(), func(ctx context.Context) (oauthstore.IssueResult, error) { return f.RedeemCode(ctx, code, m) }}
 }
 
-func (f *oauthFixture) rotation(t *testing.T, r oauthserver.Rotation) try {
+func (f *oauthFixture) rotation(t *testing.T, r oauthstore.Rotation) try {
 	m := newTokens(noon)
-	return try{r.Token.ID, m, t.Context(), func(ctx context.Context) (oauthserver.IssueResult, error) { return f.RotateRefresh(ctx, r, m) }}
+	return try{r.Token.ID, m, t.Context(), func(ctx context.Context) (oauthstore.IssueResult, error) { return f.RotateRefresh(ctx, r, m) }}
 }
 
 // issueAtOnce runs all tries concurrently and fails the test on an error.
-func issueAtOnce(t *testing.T, tries []try) []oauthserver.IssueResult {
+func issueAtOnce(t *testing.T, tries []try) []oauthstore.IssueResult {
 	t.Helper()
-	got := make([]oauthserver.IssueResult, len(tries))
+	got := make([]oauthstore.IssueResult, len(tries))
 	testdb.Race(len(tries), func(i int) {
 		result, err := tries[i].do(tries[i].ctx)
 		if err != nil {

@@ -16,6 +16,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -32,7 +34,7 @@ var serial atomic.Int64
 // oauthFixture is one app, connected or about to be, in one business.
 type oauthFixture struct {
 	partnerkit.Store
-	app      oauthserver.App
+	app      partner.App
 	business string
 	user     string
 }
@@ -45,13 +47,13 @@ func newOAuth(t testing.TB, e partnerkit.Store) *oauthFixture {
 // newOAuthNamed is newOAuth with the id of the app, and with a name for all others.
 func newOAuthNamed(t testing.TB, e partnerkit.Store, appID, name string) *oauthFixture {
 	t.Helper()
-	f := &oauthFixture{Store: e, business: "biz_" + name, user: "usr_" + name, app: oauthserver.App{
-		ID: appID, ClientID: "client_" + name, Type: oauthserver.Confidential, Status: oauthserver.AppActive,
-		Origin: oauthserver.OriginConsole, Name: "App", OrganizationID: "org_1", Reviewed: true,
+	f := &oauthFixture{Store: e, business: "biz_" + name, user: "usr_" + name, app: partner.App{
+		ID: appID, ClientID: "client_" + name, Type: partner.Confidential, Status: partner.AppActive,
+		Origin: partner.OriginConsole, Name: "App", OrganizationID: "org_1", Reviewed: true,
 		RedirectURIs: []string{"https://app.example/cb"}, Scopes: allScopes, CreatedAt: noon,
 	}}
 	f.app.ReviewedAs = f.app.Profile()
-	must(t, fixture.AddApp(t.Context(), e, f.app, oauthserver.ClientSecret{
+	must(t, fixture.AddApp(t.Context(), e, f.app, partner.ClientSecret{
 		ID: "sec_00" + name, AppID: f.app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon,
 	}))
 	return f
@@ -75,7 +77,7 @@ func get[T any](t testing.TB) func(T, error) T {
 }
 
 // hold opens an authorization request.
-func (f *oauthFixture) hold(t testing.TB, scopes identity.Scopes) oauthserver.AuthorizationRequest {
+func (f *oauthFixture) hold(t testing.TB, scopes identity.Scopes) oauthstore.AuthorizationRequest {
 	t.Helper()
 	r := f.request(scopes)
 	must(t, f.HoldRequest(t.Context(), r))
@@ -83,25 +85,25 @@ func (f *oauthFixture) hold(t testing.TB, scopes identity.Scopes) oauthserver.Au
 }
 
 // request returns an authorization request of the session of the fixture.
-func (f *oauthFixture) request(scopes identity.Scopes) oauthserver.AuthorizationRequest {
-	return oauthserver.AuthorizationRequest{
+func (f *oauthFixture) request(scopes identity.Scopes) oauthstore.AuthorizationRequest {
+	return oauthstore.AuthorizationRequest{
 		ID: id.New(id.Authorization, noon), Digest: secret.New(secret.ConsentRequest).Digest(), Browser: secret.DigestOf("browser"), Session: secret.DigestOf("session of " + f.user), AppID: f.app.ID,
 		RedirectURI: f.app.RedirectURIs[0], Scopes: scopes, State: []byte{0, 0xff, 'x'}, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.RequestLifetime),
 	}
 }
 
 // approval approves a request with a new code, or a device code.
-func (f *oauthFixture) approval(requestID string, now time.Time) oauthserver.Decision {
-	return oauthserver.Decision{
+func (f *oauthFixture) approval(requestID string, now time.Time) oauthstore.Decision {
+	return oauthstore.Decision{
 		RequestID: requestID, UserID: f.user, BusinessID: f.business, InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
 		Code: newCode(),
-		Check: func(a oauthserver.App) oauthserver.ApprovalOutcome {
+		Check: func(a partner.App) oauthstore.ApprovalOutcome {
 			if !a.IsUsable() {
-				return oauthserver.ApprovalAppDead
+				return oauthstore.ApprovalAppDead
 			}
-			return oauthserver.ApprovalDone
+			return oauthstore.ApprovalDone
 		},
-		Record: func(a oauthserver.Approved) []events.Event {
+		Record: func(a oauthstore.Approved) []events.Event {
 			switch {
 			case a.Installed:
 				return f.event(events.AppInstalled, now)
@@ -119,25 +121,25 @@ func (f *oauthFixture) connectTo(t testing.TB, businessID string) {
 	t.Helper()
 	a := f.approval(f.hold(t, allScopes).ID, noon)
 	a.BusinessID = businessID
-	if got := get[oauthserver.Approved](t)(f.DecideRequest(t.Context(), a)); got.Outcome != oauthserver.ApprovalDone {
+	if got := get[oauthstore.Approved](t)(f.DecideRequest(t.Context(), a)); got.Outcome != oauthstore.ApprovalDone {
 		t.Fatalf("connecting: %q", got.Outcome)
 	}
 }
 
-func (f *oauthFixture) denial(requestID string, now time.Time) oauthserver.Decision {
-	return oauthserver.Decision{RequestID: requestID, Now: now, Audit: f.entry(audit.ConsentDenied, now), IsDenied: true}
+func (f *oauthFixture) denial(requestID string, now time.Time) oauthstore.Decision {
+	return oauthstore.Decision{RequestID: requestID, Now: now, Audit: f.entry(audit.ConsentDenied, now), IsDenied: true}
 }
 
-// denied is oauthserver.ErrNotFound for a denial that came too late.
-func denied(got oauthserver.Approved, err error) error {
-	if err == nil && got.Outcome == oauthserver.ApprovalNotOpen {
-		return oauthserver.ErrNotFound
+// denied is partner.ErrNotFound for a denial that came too late.
+func denied(got oauthstore.Approved, err error) error {
+	if err == nil && got.Outcome == oauthstore.ApprovalNotOpen {
+		return partner.ErrNotFound
 	}
-	return outcome(err, got.Outcome == oauthserver.ApprovalDone)
+	return outcome(err, got.Outcome == oauthstore.ApprovalDone)
 }
 
-func (f *oauthFixture) endGrant() oauthserver.EndGrant {
-	return oauthserver.EndGrant{AppID: f.app.ID, BusinessID: f.business, UserID: f.user, Now: noon, Audit: f.entry(audit.ConsentRevoked, noon)}
+func (f *oauthFixture) endGrant() oauthstore.EndGrant {
+	return oauthstore.EndGrant{AppID: f.app.ID, BusinessID: f.business, UserID: f.user, Now: noon, Audit: f.entry(audit.ConsentRevoked, noon)}
 }
 
 func (f *oauthFixture) entry(action audit.Action, now time.Time) audit.Entry {
@@ -149,23 +151,23 @@ func (f *oauthFixture) event(name string, now time.Time) []events.Event {
 }
 
 // code approves a new request and returns its code.
-func (f *oauthFixture) code(t testing.TB) oauthserver.Code {
+func (f *oauthFixture) code(t testing.TB) oauthstore.Code {
 	t.Helper()
 	return f.codeFor(t, allScopes)
 }
 
-func (f *oauthFixture) codeFor(t testing.TB, scopes identity.Scopes) oauthserver.Code {
+func (f *oauthFixture) codeFor(t testing.TB, scopes identity.Scopes) oauthstore.Code {
 	t.Helper()
 	code, _ := f.codeAndDigest(t, scopes)
 	return code
 }
 
-func (f *oauthFixture) codeAndDigest(t testing.TB, scopes identity.Scopes) (oauthserver.Code, oauthserver.Digest) {
+func (f *oauthFixture) codeAndDigest(t testing.TB, scopes identity.Scopes) (oauthstore.Code, storage.Digest) {
 	t.Helper()
 	approval := f.approval(f.hold(t, scopes).ID, noon)
 	digest := approval.Code.Digest
-	approved := get[oauthserver.Approved](t)(f.DecideRequest(t.Context(), approval))
-	if approved.Outcome != oauthserver.ApprovalDone {
+	approved := get[oauthstore.Approved](t)(f.DecideRequest(t.Context(), approval))
+	if approved.Outcome != oauthstore.ApprovalDone {
 		t.Fatalf("approval ended with %q", approved.Outcome)
 	}
 	code, err := f.Code(t.Context(), digest)
@@ -176,23 +178,23 @@ func (f *oauthFixture) codeAndDigest(t testing.TB, scopes identity.Scopes) (oaut
 }
 
 // device creates a device code, approved or not.
-func (f *oauthFixture) device(t testing.TB, approved bool) oauthserver.DeviceCode {
+func (f *oauthFixture) device(t testing.TB, approved bool) oauthstore.DeviceCode {
 	t.Helper()
 	digest := secret.New(secret.DeviceCode).Digest()
-	d := oauthserver.DeviceCode{ID: id.New(id.Device, noon), UserCode: secret.NewUserCode(), Scopes: allScopes, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.DeviceCodeLifetime)}
+	d := oauthstore.DeviceCode{ID: id.New(id.Device, noon), UserCode: secret.NewUserCode(), Scopes: allScopes, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.DeviceCodeLifetime)}
 	d.AppID = f.app.ID
 	must(t, f.CreateDevice(t.Context(), d, digest))
 	if approved {
-		if got := get[oauthserver.Approved](t)(f.DecideDevice(t.Context(), f.approval(d.ID, noon))); got.Outcome != oauthserver.ApprovalDone {
+		if got := get[oauthstore.Approved](t)(f.DecideDevice(t.Context(), f.approval(d.ID, noon))); got.Outcome != oauthstore.ApprovalDone {
 			t.Fatalf("approval ended with %q", got.Outcome)
 		}
 	}
-	return get[oauthserver.DeviceCode](t)(f.Device(t.Context(), oauthserver.DeviceQuery{Digest: digest}))
+	return get[oauthstore.DeviceCode](t)(f.Device(t.Context(), oauthstore.DeviceQuery{Digest: digest}))
 }
 
 // newTokens creates ids and digests for tokens to issue.
-func newTokens(now time.Time) oauthserver.NewTokens {
-	return oauthserver.NewTokens{
+func newTokens(now time.Time) oauthstore.NewTokens {
+	return oauthstore.NewTokens{
 		Now: now, FamilyID: id.New(id.Family, now),
 		AccessID: id.New(id.Token, now), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: now.Add(oauthserver.AccessTokenLifetime),
 		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(oauthserver.RefreshTokenLifetime),
@@ -200,25 +202,25 @@ func newTokens(now time.Time) oauthserver.NewTokens {
 }
 
 // issued redeems a new code.
-func (f *oauthFixture) issued(t testing.TB) oauthserver.NewTokens {
+func (f *oauthFixture) issued(t testing.TB) oauthstore.NewTokens {
 	t.Helper()
 	m := newTokens(noon)
-	if got := get[oauthserver.IssueResult](t)(f.RedeemCode(t.Context(), f.code(t), m)); got.Outcome != oauthserver.Issued {
+	if got := get[oauthstore.IssueResult](t)(f.RedeemCode(t.Context(), f.code(t), m)); got.Outcome != oauthstore.Issued {
 		t.Fatalf("redemption ended with %q", got.Outcome)
 	}
 	return m
 }
 
-func (f *oauthFixture) refreshToken(t testing.TB, m oauthserver.NewTokens) oauthserver.RefreshToken {
+func (f *oauthFixture) refreshToken(t testing.TB, m oauthstore.NewTokens) oauthstore.RefreshToken {
 	t.Helper()
-	return get[oauthserver.RefreshToken](t)(f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest))
+	return get[oauthstore.RefreshToken](t)(f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest))
 }
 
 // isLive reports whether an access token exists and would be taken at noon.
-func (f *oauthFixture) isLive(t testing.TB, m oauthserver.NewTokens) bool {
+func (f *oauthFixture) isLive(t testing.TB, m oauthstore.NewTokens) bool {
 	t.Helper()
 	token, err := f.AccessToken(t.Context(), m.AccessID, m.AccessDigest)
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return false
 	}
 	must(t, err)
@@ -226,36 +228,36 @@ func (f *oauthFixture) isLive(t testing.TB, m oauthserver.NewTokens) bool {
 }
 
 // canRefresh reports whether a refresh token exists, is unused and alive.
-func (f *oauthFixture) canRefresh(t testing.TB, m oauthserver.NewTokens) bool {
+func (f *oauthFixture) canRefresh(t testing.TB, m oauthstore.NewTokens) bool {
 	t.Helper()
 	token, err := f.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest)
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return false
 	}
 	must(t, err)
 	return !token.Used && token.IsAlive()
 }
 
-func (f *oauthFixture) wantLive(t testing.TB, m oauthserver.NewTokens, want bool) {
+func (f *oauthFixture) wantLive(t testing.TB, m oauthstore.NewTokens, want bool) {
 	t.Helper()
 	if access, refresh := f.isLive(t, m), f.canRefresh(t, m); access != want || refresh != want {
 		t.Errorf("access token live: %v, refresh token usable: %v; want %v", access, refresh, want)
 	}
 }
 
-func (f *oauthFixture) end(t testing.TB, status oauthserver.InstallationStatus) error {
+func (f *oauthFixture) end(t testing.TB, status partner.InstallationStatus) error {
 	t.Helper()
 	return f.endIn(t.Context(), status)
 }
 
-func (f *oauthFixture) endIn(ctx context.Context, status oauthserver.InstallationStatus) error {
+func (f *oauthFixture) endIn(ctx context.Context, status partner.InstallationStatus) error {
 	return f.endOn(ctx, f, status)
 }
 
-func (f *oauthFixture) endOn(ctx context.Context, on partnerkit.Store, status oauthserver.InstallationStatus) error {
-	_, err := on.EndInstallation(ctx, oauthserver.EndInstallation{
+func (f *oauthFixture) endOn(ctx context.Context, on partnerkit.Store, status partner.InstallationStatus) error {
+	_, err := on.EndInstallation(ctx, oauthstore.EndInstallation{
 		AppID: f.app.ID, BusinessID: f.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
-		Record: func(oauthserver.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
+		Record: func(partner.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
 		Audit:  f.entry(audit.Uninstalled, noon),
 	})
 	return err

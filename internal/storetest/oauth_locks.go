@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
@@ -17,7 +18,7 @@ var lockCases = []testCase[*Env]{
 		request := f.hold(t, allScopes)
 		f.decidedMeanwhile(t, e,
 			func(s *sqlstore.Store) error { return denied(s.DecideRequest(t.Context(), f.denial(request.ID, noon))) },
-			func() (oauthserver.Approved, error) {
+			func() (oauthstore.Approved, error) {
 				return f.DecideRequest(t.Context(), f.approval(request.ID, noon))
 			})
 	}},
@@ -26,19 +27,19 @@ var lockCases = []testCase[*Env]{
 		device := f.device(t, false)
 		f.decidedMeanwhile(t, e,
 			func(s *sqlstore.Store) error { return denied(s.DecideDevice(t.Context(), f.denial(device.ID, noon))) },
-			func() (oauthserver.Approved, error) { return f.DecideDevice(t.Context(), f.approval(device.ID, noon)) })
+			func() (oauthstore.Approved, error) { return f.DecideDevice(t.Context(), f.approval(device.ID, noon)) })
 	}},
 }
 
 // decidedMeanwhile suspends the app in an open transaction, for which the approval
 // waits, and denies in it what is approved.
-func (f *oauthFixture) decidedMeanwhile(t *testing.T, e *Env, deny func(*sqlstore.Store) error, approve func() (oauthserver.Approved, error)) {
+func (f *oauthFixture) decidedMeanwhile(t *testing.T, e *Env, deny func(*sqlstore.Store) error, approve func() (oauthstore.Approved, error)) {
 	t.Helper()
 	tx, err := e.BeginTx(t.Context())
 	must(t, err)
 	defer tx.Rollback()
-	must(t, fixture.SetAppStatus(t.Context(), e.WithTx(tx), f.app.ID, oauthserver.AppSuspended))
-	var got oauthserver.Approved
+	must(t, fixture.SetAppStatus(t.Context(), e.WithTx(tx), f.app.ID, partner.AppSuspended))
+	var got oauthstore.Approved
 	approved := inBackground(func() (err error) {
 		got, err = approve()
 		return err
@@ -47,7 +48,7 @@ func (f *oauthFixture) decidedMeanwhile(t *testing.T, e *Env, deny func(*sqlstor
 	must(t, deny(e.WithTx(tx)))
 	must(t, tx.Commit(t.Context()))
 	must(t, <-approved)
-	if got.Outcome != oauthserver.ApprovalNotOpen {
+	if got.Outcome != oauthstore.ApprovalNotOpen {
 		t.Errorf("the approval ended with %q", got.Outcome)
 	}
 }
@@ -68,14 +69,14 @@ func wantWaiting(t *testing.T, done <-chan error) {
 }
 
 // killWaits holds a refresh in an open transaction while the killer tries.
-func (e *Env) killWaits(t *testing.T, kill func(*oauthFixture, oauthserver.RefreshToken) error) {
+func (e *Env) killWaits(t *testing.T, kill func(*oauthFixture, oauthstore.RefreshToken) error) {
 	t.Helper()
 	f := newOAuth(t, e)
 	token, next := f.refreshToken(t, f.issued(t)), newTokens(noon)
 	tx, err := e.BeginTx(t.Context())
 	must(t, err)
 	defer tx.Rollback()
-	if got := get[oauthserver.IssueResult](t)(e.WithTx(tx).RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, next)); got.Outcome != oauthserver.Issued {
+	if got := get[oauthstore.IssueResult](t)(e.WithTx(tx).RotateRefresh(t.Context(), oauthstore.Rotation{Token: token}, next)); got.Outcome != oauthstore.Issued {
 		t.Fatalf("rotation: %q", got.Outcome)
 	}
 	killed := inBackground(func() error { return kill(f, token) })

@@ -12,7 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // contenders is how many race for one artifact.
@@ -38,7 +39,7 @@ var raceCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			code := f.code(t)
-			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+			winner := f.race(t, func(m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 				return f.RedeemCode(t.Context(), code, m)
 			})
 			f.wantLive(t, winner, false)
@@ -49,7 +50,7 @@ var raceCases = []testCase[partnerkit.Store]{
 		const most = 5
 		for range max(rounds()/10, 3) {
 			f := newOAuth(t, e)
-			approvals := make([]oauthserver.Decision, contenders)
+			approvals := make([]oauthstore.Decision, contenders)
 			for i := range approvals {
 				approvals[i] = f.approval(f.hold(t, allScopes).ID, noon)
 				approvals[i].BusinessID, approvals[i].MaxConnections = fmt.Sprint(f.business, "_", i), most
@@ -60,13 +61,13 @@ var raceCases = []testCase[partnerkit.Store]{
 				switch {
 				case err != nil:
 					t.Error(err)
-				case decided.Outcome == oauthserver.ApprovalDone:
+				case decided.Outcome == oauthstore.ApprovalDone:
 					done.Add(1)
-				case decided.Outcome != oauthserver.ApprovalFull:
+				case decided.Outcome != oauthstore.ApprovalFull:
 					t.Errorf("outcome %q", decided.Outcome)
 				}
 			})
-			all := get[[]oauthserver.Installation](t)(f.Installations(t.Context(), oauthserver.InstallationQuery{AppID: f.app.ID}))
+			all := get[[]partner.Installation](t)(f.Installations(t.Context(), partner.InstallationQuery{AppID: f.app.ID}))
 			if done.Load() != most || len(all) != most {
 				t.Fatalf("%d approvals and %d installations, want %d", done.Load(), len(all), most)
 			}
@@ -78,7 +79,7 @@ var raceCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			code, m := f.code(t), newTokens(noon)
-			var result oauthserver.IssueResult
+			var result oauthstore.IssueResult
 			var spent atomic.Int64
 			testdb.Race(8, func(i int) {
 				if i == 0 {
@@ -88,7 +89,7 @@ var raceCases = []testCase[partnerkit.Store]{
 					}
 					return
 				}
-				done, err := f.Revoke(t.Context(), oauthserver.Revocation{CodeID: code.ID, Now: noon})
+				done, err := f.Revoke(t.Context(), oauthstore.Revocation{CodeID: code.ID, Now: noon})
 				if err != nil {
 					t.Error(err)
 				}
@@ -96,8 +97,8 @@ var raceCases = []testCase[partnerkit.Store]{
 					spent.Add(1)
 				}
 			})
-			isIssued := result.Outcome == oauthserver.Issued
-			if isIssued == (spent.Load() == 1) || spent.Load() > 1 || !isIssued && result.Outcome != oauthserver.Lost {
+			isIssued := result.Outcome == oauthstore.Issued
+			if isIssued == (spent.Load() == 1) || spent.Load() > 1 || !isIssued && result.Outcome != oauthstore.Lost {
 				t.Fatalf("the right one ended with %q, %d wrong ones used the code up", result.Outcome, spent.Load())
 			}
 			f.wantLive(t, m, isIssued)
@@ -108,8 +109,8 @@ var raceCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			token := f.refreshToken(t, f.issued(t))
-			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
-				return f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, m)
+			winner := f.race(t, func(m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
+				return f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: token}, m)
 			})
 			f.wantLive(t, winner, false)
 		}
@@ -119,7 +120,7 @@ var raceCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		for range rounds() {
 			device := f.device(t, true)
-			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+			winner := f.race(t, func(m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 				return f.CollectDevice(t.Context(), device, m)
 			})
 			f.wantLive(t, winner, true)
@@ -137,9 +138,9 @@ var raceCases = []testCase[partnerkit.Store]{
 				switch {
 				case err != nil:
 					t.Error(err)
-				case got.Outcome == oauthserver.UserBarred:
+				case got.Outcome == oauthstore.UserBarred:
 					barred.Add(1)
-				case got.Outcome == oauthserver.Lost:
+				case got.Outcome == oauthstore.Lost:
 					lost.Add(1)
 				}
 			})
@@ -155,7 +156,7 @@ var raceCases = []testCase[partnerkit.Store]{
 		f.code(t) // installs
 		for range rounds() {
 			x := f.exchange()
-			winner := f.race(t, func(m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+			winner := f.race(t, func(m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 				m.RefreshID = ""
 				return f.ExchangeSession(t.Context(), x, m)
 			})
@@ -171,7 +172,7 @@ var raceCases = []testCase[partnerkit.Store]{
 			request := f.hold(t, allScopes)
 			f.raceToDecide(t,
 				func() error { return denied(f.DecideRequest(t.Context(), f.denial(request.ID, noon))) },
-				func() (oauthserver.Approved, error) {
+				func() (oauthstore.Approved, error) {
 					return f.DecideRequest(t.Context(), f.approval(request.ID, noon))
 				})
 		}
@@ -183,14 +184,14 @@ var raceCases = []testCase[partnerkit.Store]{
 			device := f.device(t, false)
 			f.raceToDecide(t,
 				func() error { return denied(f.DecideDevice(t.Context(), f.denial(device.ID, noon))) },
-				func() (oauthserver.Approved, error) { return f.DecideDevice(t.Context(), f.approval(device.ID, noon)) })
+				func() (oauthstore.Approved, error) { return f.DecideDevice(t.Context(), f.approval(device.ID, noon)) })
 		}
 	}},
 	// AZ-13: approvals at the same time make one installation and one consent.
 	{"Race to install", func(t *testing.T, e partnerkit.Store) {
 		for range rounds() {
 			f := newOAuth(t, e)
-			requests := make([]oauthserver.AuthorizationRequest, 8)
+			requests := make([]oauthstore.AuthorizationRequest, 8)
 			for i := range requests {
 				requests[i] = f.hold(t, allScopes)
 			}
@@ -198,7 +199,7 @@ var raceCases = []testCase[partnerkit.Store]{
 			installed, installations, grants := 0, map[string]bool{}, map[string]bool{}
 			testdb.Race(len(requests), func(i int) {
 				approved, err := f.DecideRequest(t.Context(), f.approval(requests[i].ID, noon))
-				if err != nil || approved.Outcome != oauthserver.ApprovalDone {
+				if err != nil || approved.Outcome != oauthstore.ApprovalDone {
 					t.Errorf("approval: %q, %v", approved.Outcome, err)
 				}
 				mu.Lock()
@@ -216,10 +217,10 @@ var raceCases = []testCase[partnerkit.Store]{
 }
 
 // race lets contenders issue tokens at once and expects one winner and no error.
-func (f *oauthFixture) race(t *testing.T, try func(oauthserver.NewTokens) (oauthserver.IssueResult, error)) (winner oauthserver.NewTokens) {
+func (f *oauthFixture) race(t *testing.T, try func(oauthstore.NewTokens) (oauthstore.IssueResult, error)) (winner oauthstore.NewTokens) {
 	t.Helper()
 	var mu sync.Mutex
-	outcomes := map[oauthserver.Outcome]int{}
+	outcomes := map[oauthstore.Outcome]int{}
 	testdb.Race(contenders, func(int) {
 		m := newTokens(noon)
 		result, err := try(m)
@@ -229,12 +230,12 @@ func (f *oauthFixture) race(t *testing.T, try func(oauthserver.NewTokens) (oauth
 		mu.Lock()
 		defer mu.Unlock()
 		outcomes[result.Outcome]++
-		if result.Outcome == oauthserver.Issued {
+		if result.Outcome == oauthstore.Issued {
 			winner = m
 		}
 	})
 	// A family that a loser has ended refuses later ones as revoked.
-	if outcomes[oauthserver.Issued] != 1 || outcomes[oauthserver.Lost]+outcomes[oauthserver.Revoked] != contenders-1 || outcomes[oauthserver.Lost] == 0 {
+	if outcomes[oauthstore.Issued] != 1 || outcomes[oauthstore.Lost]+outcomes[oauthstore.Revoked] != contenders-1 || outcomes[oauthstore.Lost] == 0 {
 		t.Fatalf("outcomes %v", outcomes)
 	}
 	return winner
@@ -242,7 +243,7 @@ func (f *oauthFixture) race(t *testing.T, try func(oauthserver.NewTokens) (oauth
 
 // raceToDecide lets half of the contenders deny and half approve, and wants one
 // decision.
-func (f *oauthFixture) raceToDecide(t *testing.T, deny func() error, approve func() (oauthserver.Approved, error)) {
+func (f *oauthFixture) raceToDecide(t *testing.T, deny func() error, approve func() (oauthstore.Approved, error)) {
 	t.Helper()
 	var decided atomic.Int64
 	testdb.Race(contenders, func(i int) {
@@ -250,7 +251,7 @@ func (f *oauthFixture) raceToDecide(t *testing.T, deny func() error, approve fun
 			switch err := deny(); {
 			case err == nil:
 				decided.Add(1)
-			case !errors.Is(err, oauthserver.ErrNotFound):
+			case !errors.Is(err, partner.ErrNotFound):
 				t.Error(err)
 			}
 			return
@@ -259,7 +260,7 @@ func (f *oauthFixture) raceToDecide(t *testing.T, deny func() error, approve fun
 		if err != nil {
 			t.Error(err)
 		}
-		if approved.Outcome == oauthserver.ApprovalDone {
+		if approved.Outcome == oauthstore.ApprovalDone {
 			decided.Add(1)
 		}
 	})
@@ -272,10 +273,10 @@ func (f *oauthFixture) raceToDecide(t *testing.T, deny func() error, approve fun
 // no token alive, and neither operation returns an internal error.
 var killCases = []testCase[partnerkit.Store]{
 	{"Uninstall against issuing", func(t *testing.T, e partnerkit.Store) {
-		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error { return f.end(t, oauthserver.InstallationRemoved) })
+		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error { return f.end(t, partner.InstallationRemoved) })
 	}},
 	{"Revoke access against issuing", func(t *testing.T, e partnerkit.Store) {
-		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error { return f.end(t, oauthserver.InstallationRevoked) })
+		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error { return f.end(t, partner.InstallationRevoked) })
 	}},
 	{"Revoke consent against issuing", func(t *testing.T, e partnerkit.Store) {
 		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error {
@@ -284,7 +285,7 @@ var killCases = []testCase[partnerkit.Store]{
 	}},
 	{"Deactivate against issuing", func(t *testing.T, e partnerkit.Store) {
 		revokeAgainstIssue(t, e, func(t *testing.T, f *oauthFixture) error {
-			return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppDeactivated)
+			return fixture.SetAppStatus(t.Context(), f, f.app.ID, partner.AppDeactivated)
 		})
 	}},
 	{"Suspend the user against issuing", func(t *testing.T, e partnerkit.Store) {
@@ -302,9 +303,9 @@ var killCases = []testCase[partnerkit.Store]{
 			testdb.Race(8, func(i int) {
 				var err error
 				if i == 0 {
-					_, err = f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, next)
+					_, err = f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: token}, next)
 				} else {
-					_, err = f.Revoke(t.Context(), oauthserver.Revocation{FamilyID: token.FamilyID, Now: noon})
+					_, err = f.Revoke(t.Context(), oauthstore.Revocation{FamilyID: token.FamilyID, Now: noon})
 				}
 				if err != nil {
 					t.Error(err)
@@ -324,7 +325,7 @@ func revokeAgainstIssue(t *testing.T, e partnerkit.Store, kill func(t *testing.T
 		f := newOAuth(t, e)
 		old := f.issued(t)
 		token, code, device := f.refreshToken(t, old), f.code(t), f.device(t, true)
-		tokens := []oauthserver.NewTokens{newTokens(noon), newTokens(noon), newTokens(noon)}
+		tokens := []oauthstore.NewTokens{newTokens(noon), newTokens(noon), newTokens(noon)}
 		testdb.Race(4, func(i int) {
 			var err error
 			switch i {
@@ -333,7 +334,7 @@ func revokeAgainstIssue(t *testing.T, e partnerkit.Store, kill func(t *testing.T
 			case 1:
 				_, err = f.RedeemCode(t.Context(), code, tokens[0])
 			case 2:
-				_, err = f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, tokens[1])
+				_, err = f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: token}, tokens[1])
 			case 3:
 				_, err = f.CollectDevice(t.Context(), device, tokens[2])
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -35,7 +35,7 @@ func oneAsset(e partnerkit.Store) func(ctx context.Context, appID, id string) (c
 	return func(ctx context.Context, appID, id string) (console.Asset, error) {
 		found, err := e.Assets(ctx, console.AssetQuery{AppID: appID, AssetID: id})
 		if err == nil && len(found) != 1 {
-			err = oauthserver.ErrNotFound
+			err = partner.ErrNotFound
 		}
 		if err != nil {
 			return console.Asset{}, err
@@ -45,11 +45,11 @@ func oneAsset(e partnerkit.Store) func(ctx context.Context, appID, id string) (c
 }
 
 func oneExtension(e partnerkit.Store) func(ctx context.Context, appID, id string) (console.Extension, error) {
-	return oneOf(e.Extensions, func(x console.Extension) string { return x.ID }, oauthserver.ErrNotFound)
+	return oneOf(e.Extensions, func(x console.Extension) string { return x.ID }, partner.ErrNotFound)
 }
 
 func oneFunction(e partnerkit.Store) func(ctx context.Context, appID, id string) (console.Function, error) {
-	return oneOf(e.Functions, func(f console.Function) string { return f.ID }, oauthserver.ErrNotFound)
+	return oneOf(e.Functions, func(f console.Function) string { return f.ID }, partner.ErrNotFound)
 }
 
 func oneWebhook(e partnerkit.Store) func(ctx context.Context, appID, id string) (webhooks.Webhook, error) {
@@ -66,14 +66,14 @@ func oneWebhook(e partnerkit.Store) func(ctx context.Context, appID, id string) 
 }
 
 // activeInstallation returns that of an app in a business.
-func activeInstallation(e partnerkit.Store) func(ctx context.Context, appID, businessID string) (oauthserver.Installation, error) {
-	return func(ctx context.Context, appID, businessID string) (oauthserver.Installation, error) {
-		found, err := e.Installations(ctx, oauthserver.InstallationQuery{AppID: appID, BusinessID: businessID})
+func activeInstallation(e partnerkit.Store) func(ctx context.Context, appID, businessID string) (partner.Installation, error) {
+	return func(ctx context.Context, appID, businessID string) (partner.Installation, error) {
+		found, err := e.Installations(ctx, partner.InstallationQuery{AppID: appID, BusinessID: businessID})
 		if err == nil && len(found) != 1 {
-			err = oauthserver.ErrNotFound
+			err = partner.ErrNotFound
 		}
 		if err != nil {
-			return oauthserver.Installation{}, err
+			return partner.Installation{}, err
 		}
 		return found[0], nil
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const ofConsole = "console"
@@ -70,7 +71,7 @@ func (s *Scene) extension(t testing.TB) console.Extension {
 func (s *Scene) extensionIs(t testing.TB, id string) (console.Extension, bool) {
 	t.Helper()
 	got, err := oneExtension(s)(t.Context(), s.app.ID, id)
-	if !errors.Is(err, oauthserver.ErrNotFound) {
+	if !errors.Is(err, partner.ErrNotFound) {
 		must(t, err)
 	}
 	return got, err == nil
@@ -92,20 +93,20 @@ func (s *Scene) wantSlugs(t testing.TB, want int) {
 
 // changeLocked changes the app as the console does: it locks the app, compares it, and
 // writes its audit entry in the same transaction.
-func (s *Scene) changeLocked(ctx context.Context, on partnerkit.Store, entry audit.Entry, change func(ctx context.Context, app oauthserver.App) error) (Answer, error) {
+func (s *Scene) changeLocked(ctx context.Context, on partnerkit.Store, entry audit.Entry, change func(ctx context.Context, app partner.App) error) (Answer, error) {
 	return answered(on.Transact(ctx, func(ctx context.Context) error {
 		app, err := on.LockApp(ctx, s.app.ID)
 		if err != nil {
 			return err
 		}
-		if app.Status == oauthserver.AppDeactivated {
-			return oauthserver.ErrDeactivated
+		if app.Status == partner.AppDeactivated {
+			return oauthstore.ErrDeactivated
 		}
 		if err := change(ctx, app); err != nil {
 			return err
 		}
 		return on.RecordAudit(ctx, entry)
-	}), oauthserver.ErrDeactivated, errStep)
+	}), oauthstore.ErrDeactivated, errStep)
 }
 
 func (s *Scene) wantEntry(t testing.TB, entry audit.Entry, want bool) {
@@ -117,14 +118,14 @@ func (s *Scene) wantEntry(t testing.TB, entry audit.Entry, want bool) {
 }
 
 // updates is an operation that changes the app alone.
-func (s *Scene) updates(change func(oauthserver.App) oauthserver.App, hasHappened func(oauthserver.App) bool) Act {
+func (s *Scene) updates(change func(partner.App) partner.App, hasHappened func(partner.App) bool) Act {
 	return Act{
 		Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-			_, err := on.UpdateApp(ctx, s.app.ID, func(a oauthserver.App) (oauthserver.App, error) { return change(a), nil })
-			return answered(err, oauthserver.ErrDeactivated)
+			_, err := on.UpdateApp(ctx, s.app.ID, func(a partner.App) (partner.App, error) { return change(a), nil })
+			return answered(err, oauthstore.ErrDeactivated)
 		},
 		Check: func(t testing.TB, happened bool) {
-			if app := get[oauthserver.App](t)(s.App(t.Context(), s.app.ID)); hasHappened(app) != happened {
+			if app := get[partner.App](t)(s.App(t.Context(), s.app.ID)); hasHappened(app) != happened {
 				t.Errorf("happened %v: %+v", happened, app)
 			}
 		},
@@ -138,27 +139,27 @@ var appOperations = []Operation{
 	{Name: "Change an app", Of: ofConsole, Prepare: func(_ testing.TB, s *Scene) Act {
 		name := s.id("renamed")
 		return s.updates(
-			func(a oauthserver.App) oauthserver.App { a.Name += " " + name; return a },
-			func(a oauthserver.App) bool { return a.Name == "App "+name })
+			func(a partner.App) partner.App { a.Name += " " + name; return a },
+			func(a partner.App) bool { return a.Name == "App "+name })
 	}},
 	{Name: "Narrow an app", Of: ofConsole, Prepare: func(_ testing.TB, s *Scene) Act {
 		narrow := identity.MustScopes("events:read")
 		return s.updates(
-			func(a oauthserver.App) oauthserver.App { a.Scopes = narrow; return a },
-			func(a oauthserver.App) bool { return a.Scopes.String() == narrow.String() })
+			func(a partner.App) partner.App { a.Scopes = narrow; return a },
+			func(a partner.App) bool { return a.Scopes.String() == narrow.String() })
 	}},
 	// CON-13.
 	{Name: "Deactivate an app", Of: ofConsole, Prepare: func(_ testing.TB, s *Scene) Act {
 		return s.updates(
-			func(a oauthserver.App) oauthserver.App { a.Status = oauthserver.AppDeactivated; return a },
-			func(a oauthserver.App) bool { return a.Status == oauthserver.AppDeactivated })
+			func(a partner.App) partner.App { a.Status = partner.AppDeactivated; return a },
+			func(a partner.App) bool { return a.Status == partner.AppDeactivated })
 	}},
 	{Name: "Lock and change an app", Of: ofConsole, Prepare: func(_ testing.TB, s *Scene) Act {
 		entry, name := s.entry(audit.AppUpdated, noon), s.id("changed")
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return s.changeLocked(ctx, on, entry, func(ctx context.Context, locked oauthserver.App) error {
-					_, err := on.UpdateApp(ctx, s.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+				return s.changeLocked(ctx, on, entry, func(ctx context.Context, locked partner.App) error {
+					_, err := on.UpdateApp(ctx, s.app.ID, func(a partner.App) (partner.App, error) {
 						a.Name = locked.Name + " " + name
 						return a, nil
 					})
@@ -166,7 +167,7 @@ var appOperations = []Operation{
 				})
 			},
 			Check: func(t testing.TB, happened bool) {
-				if app := get[oauthserver.App](t)(s.App(t.Context(), s.app.ID)); (app.Name == "App "+name) != happened {
+				if app := get[partner.App](t)(s.App(t.Context(), s.app.ID)); (app.Name == "App "+name) != happened {
 					t.Errorf("happened %v: %q", happened, app.Name)
 				}
 				s.wantEntry(t, entry, happened)
@@ -178,7 +179,7 @@ var appOperations = []Operation{
 		submission := console.Submission{ID: s.id("sub"), AppID: s.app.ID, State: console.RevisionSubmitted, SubmittedAt: noon, UpdatedAt: noon}
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return s.changeLocked(ctx, on, entry, func(ctx context.Context, locked oauthserver.App) error {
+				return s.changeLocked(ctx, on, entry, func(ctx context.Context, locked partner.App) error {
 					before, err := on.Submissions(ctx, s.app.ID)
 					if err != nil {
 						return err
@@ -210,7 +211,7 @@ var appOperations = []Operation{
 		})
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return s.changeLocked(ctx, on, entry, func(ctx context.Context, _ oauthserver.App) error {
+				return s.changeLocked(ctx, on, entry, func(ctx context.Context, _ partner.App) error {
 					all, err := on.Submissions(ctx, s.app.ID)
 					if err != nil {
 						return err
@@ -223,7 +224,7 @@ var appOperations = []Operation{
 					if err := on.SaveSubmission(ctx, one); err != nil {
 						return err
 					}
-					_, err = on.UpdateApp(ctx, s.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+					_, err = on.UpdateApp(ctx, s.app.ID, func(a partner.App) (partner.App, error) {
 						a.Reviewed, a.ReviewedAs = true, one.App
 						return a, nil
 					})
@@ -231,7 +232,7 @@ var appOperations = []Operation{
 				})
 			},
 			Check: func(t testing.TB, happened bool) {
-				app := get[oauthserver.App](t)(s.App(t.Context(), s.app.ID))
+				app := get[partner.App](t)(s.App(t.Context(), s.app.ID))
 				got := get[map[string]console.Submission](t)(s.Submissions(t.Context(), s.app.ID))[s.app.ID]
 				if app.Reviewed != happened || (app.ReviewedAs.Name == "As submitted") != happened || (got.State == console.RevisionApproved) != happened {
 					t.Errorf("happened %v: %+v, %+v", happened, app, got)
@@ -245,7 +246,7 @@ var appOperations = []Operation{
 		added.ID = s.id("sec")
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(addSecret(ctx, on, added), oauthserver.ErrTooManySecrets)
+				return answered(addSecret(ctx, on, added), oauthstore.ErrTooManySecrets)
 			},
 			Check: func(t testing.TB, happened bool) { s.wantSecond(t, happened) },
 		}
@@ -256,7 +257,7 @@ var appOperations = []Operation{
 		s.once(added.ID, func() { must(t, addSecret(t.Context(), s, added)) })
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(endSecret(ctx, on, s.app.ID, added.ID), oauthserver.ErrNotFound, oauthserver.ErrLastSecret)
+				return answered(endSecret(ctx, on, s.app.ID, added.ID), partner.ErrNotFound, errLastSecret)
 			},
 			Check: func(t testing.TB, happened bool) { s.wantSecond(t, !happened) },
 		}
@@ -350,7 +351,7 @@ var itemOperations = []Operation{
 		f := s.listing(t)
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(on.DeleteAsset(ctx, f.app.ID, f.icon.ID), console.ErrAssetInUse, oauthserver.ErrNotFound)
+				return answered(on.DeleteAsset(ctx, f.app.ID, f.icon.ID), console.ErrAssetInUse, partner.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) { wantThere(t, f.hasAsset(t, f.icon.ID), !happened) },
 		}
@@ -372,10 +373,10 @@ var itemOperations = []Operation{
 		x, label := s.extension(t), s.id("New")
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(updateExtension(ctx, on, s.app.ID, x.ID, func(app oauthserver.App, x console.Extension) (console.Extension, error) {
+				return answered(updateExtension(ctx, on, s.app.ID, x.ID, func(app partner.App, x console.Extension) (console.Extension, error) {
 					x.Label += label
 					return x, mayExtend(app)
-				}), oauthserver.ErrNotFound, errStep)
+				}), partner.ErrNotFound, errStep)
 			},
 			Check: func(t testing.TB, happened bool) {
 				if got, _ := s.extensionIs(t, x.ID); (got.Label == x.Label+label) != happened {
@@ -388,7 +389,7 @@ var itemOperations = []Operation{
 		x := s.extension(t)
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(deleteExtension(ctx, on, s.app.ID, x.ID), oauthserver.ErrNotFound)
+				return answered(deleteExtension(ctx, on, s.app.ID, x.ID), partner.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) {
 				_, isThere := s.extensionIs(t, x.ID)
@@ -412,7 +413,7 @@ var itemOperations = []Operation{
 		s.once(f.ID, func() { must(t, addFunction(t.Context(), s, f)) })
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(deleteFunction(ctx, on, s.app.ID, f.ID), oauthserver.ErrNotFound)
+				return answered(deleteFunction(ctx, on, s.app.ID, f.ID), partner.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) { wantThere(t, s.hasFunction(t, f.ID), !happened) },
 		}

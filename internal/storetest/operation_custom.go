@@ -11,6 +11,8 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // NotNamed is the answer of an approval of a custom connection that the app names no more.
@@ -34,8 +36,8 @@ var customOperations = []Operation{
 			if err != nil {
 				return "", err
 			}
-			answers := map[oauthserver.ApprovalOutcome]Answer{
-				oauthserver.ApprovalDone: Done, oauthserver.ApprovalNotOpen: NotOpen, oauthserver.ApprovalAppDead: ClientDead, oauthserver.ApprovalNotNamed: NotNamed,
+			answers := map[oauthstore.ApprovalOutcome]Answer{
+				oauthstore.ApprovalDone: Done, oauthstore.ApprovalNotOpen: NotOpen, oauthstore.ApprovalAppDead: ClientDead, oauthstore.ApprovalNotNamed: NotNamed,
 			}
 			if answer, ok := answers[got.Outcome]; ok {
 				return answer, nil
@@ -56,7 +58,7 @@ var customOperations = []Operation{
 			return ending(o.nameBusiness(ctx, on, ""))
 		},
 		func(o onTokens, t testing.TB, happened bool) {
-			app := get[oauthserver.App](t)(o.App(t.Context(), o.app.ID))
+			app := get[partner.App](t)(o.App(t.Context(), o.app.ID))
 			if o.customToken(t).IsLive(noon) == happened || (app.CustomBusinessID == "") != happened || !o.isLive(t, o.Connection.Current) {
 				t.Errorf("happened %v, and the app names %q", happened, app.CustomBusinessID)
 			}
@@ -64,26 +66,26 @@ var customOperations = []Operation{
 }
 
 // customToken returns the access token of the custom connection.
-func (o onTokens) customToken(t testing.TB) oauthserver.AccessToken {
+func (o onTokens) customToken(t testing.TB) oauthstore.AccessToken {
 	t.Helper()
 	issued := o.Connection.Custom.Tokens
-	return get[oauthserver.AccessToken](t)(o.AccessToken(t.Context(), issued.AccessID, issued.AccessDigest))
+	return get[oauthstore.AccessToken](t)(o.AccessToken(t.Context(), issued.AccessID, issued.AccessDigest))
 }
 
 // nameBusiness lets the app name a business for a custom connection.
 func (f *oauthFixture) nameBusiness(ctx context.Context, on partnerkit.Store, businessID string) error {
-	_, err := on.NameCustomBusiness(ctx, oauthserver.NameCustomBusiness{
+	_, err := on.NameCustomBusiness(ctx, oauthstore.NameCustomBusiness{
 		AppID: f.app.ID,
-		Change: func(a oauthserver.App) (oauthserver.App, error) {
-			if a.Status == oauthserver.AppDeactivated {
-				return a, oauthserver.ErrDeactivated
+		Change: func(a partner.App) (partner.App, error) {
+			if a.Status == partner.AppDeactivated {
+				return a, oauthstore.ErrDeactivated
 			}
 			a.CustomBusinessID = businessID
 			return a, nil
 		},
-		End: oauthserver.EndInstallation{
+		End: oauthstore.EndInstallation{
 			Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
-			Record: func(oauthserver.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
+			Record: func(partner.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
 			Audit:  f.entry(audit.CustomConnectionEnded, noon),
 		},
 	})
@@ -91,23 +93,23 @@ func (f *oauthFixture) nameBusiness(ctx context.Context, on partnerkit.Store, bu
 }
 
 // customApproval approves the custom connection of the app with one permission.
-func (s *Scene) customApproval(requestID string, i Issue, permission string) oauthserver.Decision {
+func (s *Scene) customApproval(requestID string, i Issue, permission string) oauthstore.Decision {
 	d := s.approvalOf(requestID, i)
 	return s.custom(d, permission)
 }
 
 // custom makes the approval of a custom connection of an approval.
-func (f *oauthFixture) custom(d oauthserver.Decision, permissions ...string) oauthserver.Decision {
-	d.Code, d.ForInstallation, d.Permissions = oauthserver.NewCode{}, true, permissions
+func (f *oauthFixture) custom(d oauthstore.Decision, permissions ...string) oauthstore.Decision {
+	d.Code, d.ForInstallation, d.Permissions = oauthstore.NewCode{}, true, permissions
 	usable := d.Check
-	d.Check = func(a oauthserver.App) oauthserver.ApprovalOutcome {
-		if outcome := usable(a); outcome != oauthserver.ApprovalDone {
+	d.Check = func(a partner.App) oauthstore.ApprovalOutcome {
+		if outcome := usable(a); outcome != oauthstore.ApprovalDone {
 			return outcome
 		}
 		if a.CustomBusinessID != f.business {
-			return oauthserver.ApprovalNotNamed
+			return oauthstore.ApprovalNotNamed
 		}
-		return oauthserver.ApprovalDone
+		return oauthstore.ApprovalDone
 	}
 	return d
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -62,7 +62,7 @@ var dataOperations = []Operation{
 	{Name: "Redact", Of: ofData, IsAlone: true, Prepare: func(t testing.TB, s *Scene) Act {
 		f, v := s.data(t), s.value(t)
 		s.code(t) // installs
-		must(t, f.end(t, oauthserver.InstallationRemoved))
+		must(t, f.end(t, partner.InstallationRemoved))
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) { return answered(f.redactOn(ctx, on)) },
 			Check: func(t testing.TB, happened bool) {

@@ -9,7 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const ofOAuth = "oauthserver"
@@ -20,7 +21,7 @@ var oauthOperations = []Operation{
 		first, last := s.request(allScopes), s.request(allScopes)
 		first.ID = id.New(id.Authorization, noon.Add(-time.Second))
 		must(t, s.HoldRequest(t.Context(), first))
-		for range oauthserver.MaxOpenRequests - 1 {
+		for range oauthstore.MaxOpenRequests - 1 {
 			s.hold(t, allScopes)
 		}
 		return Act{
@@ -39,7 +40,7 @@ var oauthOperations = []Operation{
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
 				approved, err := on.DecideRequest(ctx, approval)
-				return answered(outcome(err, approved.Outcome == oauthserver.ApprovalDone))
+				return answered(outcome(err, approved.Outcome == oauthstore.ApprovalDone))
 			},
 			Check: func(t testing.TB, happened bool) {
 				_, codeErr := s.Code(t.Context(), approval.Code.Digest)
@@ -57,7 +58,7 @@ var oauthOperations = []Operation{
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
 				approved, err := on.DecideRequest(ctx, approval)
-				return answered(outcome(err, approved.Outcome == oauthserver.ApprovalDone))
+				return answered(outcome(err, approved.Outcome == oauthstore.ApprovalDone))
 			},
 			Check: func(t testing.TB, happened bool) {
 				_, codeErr := s.Code(t.Context(), approval.Code.Digest)
@@ -80,12 +81,12 @@ var oauthOperations = []Operation{
 	}},
 	{Name: "Register an app", Of: ofOAuth, IsAlone: true, Prepare: func(t testing.TB, s *Scene) Act {
 		digest := secret.New(secret.RegistrationToken).Digest()
-		must(t, s.CreateRegistrationToken(t.Context(), oauthserver.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: "org_1", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}))
-		app := oauthserver.App{ID: id.New(id.App, noon), ClientID: id.New(id.Client, noon), Type: oauthserver.Confidential, Status: oauthserver.AppActive, Origin: oauthserver.OriginRegistered, Scopes: allScopes, CreatedAt: noon}
-		record := oauthserver.ClientSecret{ID: id.New(id.Secret, noon), AppID: app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon}
+		must(t, s.CreateRegistrationToken(t.Context(), oauthstore.RegistrationToken{ID: id.New(id.RegistrationToken, noon), Digest: digest, OrganizationID: "org_1", CreatedAt: noon, ExpiresAt: noon.Add(time.Hour)}))
+		app := partner.App{ID: id.New(id.App, noon), ClientID: id.New(id.Client, noon), Type: partner.Confidential, Status: partner.AppActive, Origin: partner.OriginRegistered, Scopes: allScopes, CreatedAt: noon}
+		record := partner.ClientSecret{ID: id.New(id.Secret, noon), AppID: app.ID, Digest: secret.DigestOf("s"), Prefix: "s", CreatedAt: noon}
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				_, err := on.RegisterApp(ctx, oauthserver.Registration{App: app, Secrets: []oauthserver.ClientSecret{record}, Token: &digest, Now: noon, MaxApps: 1000})
+				_, err := on.RegisterApp(ctx, oauthstore.Registration{App: app, Secrets: []partner.ClientSecret{record}, Token: &digest, Now: noon, MaxApps: 1000})
 				return answered(err)
 			},
 			Check: func(t testing.TB, happened bool) {

@@ -9,6 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Answers of the operations of OAuth, beside Done.
@@ -81,7 +83,7 @@ var tokenOperations = []Operation{
 		}, onTokens.ends)},
 	{Name: "spend code", Of: ofOAuth, Needs: []Need{needFreshCode}, Answers: []Answer{Done, Used}, Prepare: tokens(onTokens.spend,
 		func(o onTokens, t testing.TB, happened bool) { // CODE-04
-			if got := get[oauthserver.Code](t)(o.Code(t.Context(), o.Connection.FreshCode.Digest)); got.Used != happened {
+			if got := get[oauthstore.Code](t)(o.Code(t.Context(), o.Connection.FreshCode.Digest)); got.Used != happened {
 				t.Errorf("happened %v, and the code is used: %v", happened, got.Used)
 			}
 		})},
@@ -92,11 +94,11 @@ var tokenOperations = []Operation{
 				t.Errorf("happened %v, and the access token is live: %v", happened, o.isLive(t, o.Connection.Current))
 			}
 		})},
-	{Name: "uninstall", Of: ofOAuth, Answers: []Answer{Done, Absent}, Prepare: tokens(endWith(oauthserver.InstallationRemoved), onTokens.uninstalls)},
-	{Name: "revoke access", Of: ofOAuth, Answers: []Answer{Done, Absent}, Prepare: tokens(endWith(oauthserver.InstallationRevoked), onTokens.uninstalls)},
+	{Name: "uninstall", Of: ofOAuth, Answers: []Answer{Done, Absent}, Prepare: tokens(endWith(partner.InstallationRemoved), onTokens.uninstalls)},
+	{Name: "revoke access", Of: ofOAuth, Answers: []Answer{Done, Absent}, Prepare: tokens(endWith(partner.InstallationRevoked), onTokens.uninstalls)},
 	{Name: "revoke consent", Of: ofOAuth, Answers: []Answer{Done, Absent}, Prepare: tokens(
 		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
-			return ending(on.EndGrant(ctx, oauthserver.EndGrant{AppID: o.app.ID, BusinessID: o.business, UserID: o.user, Now: noon}))
+			return ending(on.EndGrant(ctx, oauthstore.EndGrant{AppID: o.app.ID, BusinessID: o.business, UserID: o.user, Now: noon}))
 		}, onTokens.ends)},
 	{Name: "take over connection", Of: ofOAuth, Answers: []Answer{Done, NobodyLeft, Absent, ClientDead}, Prepare: tokens(onTokens.takesOver,
 		func(o onTokens, t testing.TB, happened bool) {
@@ -109,7 +111,7 @@ var tokenOperations = []Operation{
 		})},
 	{Name: "member leaves", Of: ofOAuth, Prepare: tokens(
 		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
-			_, err := on.SetMembership(ctx, oauthserver.Membership{BusinessID: o.business, UserID: o.user, HasLeft: true, Now: noon})
+			_, err := on.SetMembership(ctx, oauthstore.Membership{BusinessID: o.business, UserID: o.user, HasLeft: true, Now: noon})
 			return answered(err)
 		},
 		func(o onTokens, t testing.TB, happened bool) {
@@ -117,22 +119,22 @@ var tokenOperations = []Operation{
 				t.Errorf("happened %v, and the consent does not say so", happened)
 			}
 		})},
-	{Name: "suspend app", Of: ofOAuth, Answers: []Answer{Done, Deactivated}, Prepare: tokens(becomes(oauthserver.AppSuspended), onTokens.ends)},
-	{Name: "deactivate app", Of: ofOAuth, Prepare: tokens(becomes(oauthserver.AppDeactivated), onTokens.ends)},
+	{Name: "suspend app", Of: ofOAuth, Answers: []Answer{Done, Deactivated}, Prepare: tokens(becomes(partner.AppSuspended), onTokens.ends)},
+	{Name: "deactivate app", Of: ofOAuth, Prepare: tokens(becomes(partner.AppDeactivated), onTokens.ends)},
 	{Name: "approve device", Of: ofOAuth, Needs: []Need{needPending}, Answers: []Answer{Done, NotOpen, ClientDead}, Prepare: tokens(
 		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 			return o.decide(ctx, on, o.approvalOf(o.Connection.Pending.ID, o.Issue))
-		}, decides(oauthserver.DeviceApproved))},
+		}, decides(oauthstore.DeviceApproved))},
 	{Name: "approve device as the taker", Of: ofOAuth, Needs: []Need{needPending}, Answers: []Answer{Done, NotOpen, ClientDead}, Prepare: tokens(
 		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 			d := o.approvalOf(o.Connection.Pending.ID, o.Issue)
 			d.UserID = o.taker()
 			return o.decide(ctx, on, d)
-		}, decides(oauthserver.DeviceApproved))},
+		}, decides(oauthstore.DeviceApproved))},
 	{Name: "deny device", Of: ofOAuth, Needs: []Need{needPending}, Answers: []Answer{Done, NotOpen}, Prepare: tokens(
 		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
-			return o.decide(ctx, on, oauthserver.Decision{RequestID: o.Connection.Pending.ID, Now: noon, IsDenied: true})
-		}, decides(oauthserver.DeviceDenied))},
+			return o.decide(ctx, on, oauthstore.Decision{RequestID: o.Connection.Pending.ID, Now: noon, IsDenied: true})
+		}, decides(oauthstore.DeviceDenied))},
 	{Name: "poll device", Of: ofOAuth, Needs: []Need{needPending}, Answers: append([]Answer{Pending, SlowDown, Denied}, issueAnswers...), Prepare: tokens(
 		func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 			return o.poll(ctx, on, o.Connection.Pending)
@@ -175,31 +177,31 @@ func (o onTokens) uninstalls(t testing.TB, happened bool) {
 	}
 }
 
-func decides(status oauthserver.DeviceStatus) func(o onTokens, t testing.TB, happened bool) {
+func decides(status oauthstore.DeviceStatus) func(o onTokens, t testing.TB, happened bool) {
 	return func(o onTokens, t testing.TB, happened bool) {
 		t.Helper()
-		device := get[oauthserver.DeviceCode](t)(o.Device(t.Context(), oauthserver.DeviceQuery{Digest: o.Connection.Pending.Digest}))
-		if (device.Status == status) != happened || !happened && device.Status != oauthserver.DevicePending {
+		device := get[oauthstore.DeviceCode](t)(o.Device(t.Context(), oauthstore.DeviceQuery{Digest: o.Connection.Pending.Digest}))
+		if (device.Status == status) != happened || !happened && device.Status != oauthstore.DevicePending {
 			t.Errorf("happened %v, and the device is %q", happened, device.Status)
 		}
 	}
 }
 
 // answerOf translates the result of issuing tokens as the server does.
-func answerOf(m oauthserver.IssueResult, err error, lost, ended Answer) (Answer, error) {
+func answerOf(m oauthstore.IssueResult, err error, lost, ended Answer) (Answer, error) {
 	if err != nil {
 		return "", err
 	}
 	switch m.Outcome {
-	case oauthserver.Issued:
+	case oauthstore.Issued:
 		return Issued, nil
-	case oauthserver.Lost:
+	case oauthstore.Lost:
 		return lost, nil
-	case oauthserver.Revoked:
+	case oauthstore.Revoked:
 		return ended, nil
-	case oauthserver.Dead:
+	case oauthstore.Dead:
 		return Dead, nil
-	case oauthserver.ClientDead:
+	case oauthstore.ClientDead:
 		return ClientDead, nil
 	}
 	return "", errors.New("an outcome that is none: " + string(m.Outcome))
@@ -209,15 +211,15 @@ func ending(err error) (Answer, error) {
 	switch {
 	case err == nil:
 		return Done, nil
-	case errors.Is(err, oauthserver.ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		return Absent, nil
-	case errors.Is(err, oauthserver.ErrDeactivated):
+	case errors.Is(err, oauthstore.ErrDeactivated):
 		return Deactivated, nil
 	}
 	return "", err
 }
 
-func becomes(status oauthserver.AppStatus) func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+func becomes(status partner.AppStatus) func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 	return func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 		return ending(fixture.SetAppStatus(ctx, on, o.app.ID, status))
 	}
@@ -229,7 +231,7 @@ func (o onTokens) present(ctx context.Context, on partnerkit.Store, what Artifac
 		return "", err
 	}
 	if code.Used {
-		if _, err := on.Revoke(ctx, oauthserver.Revocation{FamilyID: code.FamilyID, Now: noon}); err != nil {
+		if _, err := on.Revoke(ctx, oauthstore.Revocation{FamilyID: code.FamilyID, Now: noon}); err != nil {
 			return "", err
 		}
 		return Used, nil
@@ -246,7 +248,7 @@ func (o onTokens) spend(ctx context.Context, on partnerkit.Store) (Answer, error
 	if code.Used {
 		return Used, nil
 	}
-	spent, err := on.Revoke(ctx, oauthserver.Revocation{CodeID: code.ID, Now: noon})
+	spent, err := on.Revoke(ctx, oauthstore.Revocation{CodeID: code.ID, Now: noon})
 	switch {
 	case err != nil:
 		return "", err
@@ -256,16 +258,16 @@ func (o onTokens) spend(ctx context.Context, on partnerkit.Store) (Answer, error
 	return Done, nil
 }
 
-func (o onTokens) rotate(ctx context.Context, on partnerkit.Store, m oauthserver.NewTokens) (Answer, error) {
+func (o onTokens) rotate(ctx context.Context, on partnerkit.Store, m oauthstore.NewTokens) (Answer, error) {
 	token, err := on.RefreshToken(ctx, m.RefreshID, m.RefreshDigest)
 	if err != nil {
 		return "", err
 	}
-	if token.FamilyEnded || token.InstallationStatus == oauthserver.InstallationRevoked {
+	if token.FamilyEnded || token.InstallationStatus == partner.InstallationRevoked {
 		return Revoked, nil
 	}
-	got, err := on.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, o.Tokens)
-	if err == nil && got.Outcome == oauthserver.Moved {
+	got, err := on.RotateRefresh(ctx, oauthstore.Rotation{Token: token}, o.Tokens)
+	if err == nil && got.Outcome == oauthstore.Moved {
 		return o.rotate(ctx, on, m)
 	}
 	return answerOf(got, err, Used, Revoked)
@@ -278,11 +280,11 @@ func (o onTokens) takesOver(ctx context.Context, on partnerkit.Store) (Answer, e
 	switch {
 	case err != nil:
 		return ending(err)
-	case got == oauthserver.ApprovalDone:
+	case got == oauthstore.ApprovalDone:
 		return Done, nil
-	case got == oauthserver.ApprovalNobodyLeft:
+	case got == oauthstore.ApprovalNobodyLeft:
 		return NobodyLeft, nil
-	case got == oauthserver.ApprovalAppDead:
+	case got == oauthstore.ApprovalAppDead:
 		return ClientDead, nil
 	}
 	return "", errors.New("an outcome that is none: " + string(got))
@@ -293,7 +295,7 @@ func (o onTokens) endFamily(ctx context.Context, on partnerkit.Store) (Answer, e
 	if err != nil {
 		return "", err
 	}
-	_, err = on.Revoke(ctx, oauthserver.Revocation{FamilyID: token.FamilyID, Now: noon})
+	_, err = on.Revoke(ctx, oauthstore.Revocation{FamilyID: token.FamilyID, Now: noon})
 	return ending(err)
 }
 
@@ -302,49 +304,49 @@ func (o onTokens) endToken(ctx context.Context, on partnerkit.Store) (Answer, er
 	if err != nil {
 		return "", err
 	}
-	_, err = on.Revoke(ctx, oauthserver.Revocation{AccessTokenID: token.ID, Now: noon})
+	_, err = on.Revoke(ctx, oauthstore.Revocation{AccessTokenID: token.ID, Now: noon})
 	return ending(err)
 }
 
-func endWith(status oauthserver.InstallationStatus) func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
+func endWith(status partner.InstallationStatus) func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 	return func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
-		_, err := on.EndInstallation(ctx, oauthserver.EndInstallation{
+		_, err := on.EndInstallation(ctx, oauthstore.EndInstallation{
 			AppID: o.app.ID, BusinessID: o.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
-			Record: func(oauthserver.Installation) []events.Event { return o.eventOf(events.AppUninstalled, o.Issue) },
+			Record: func(partner.Installation) []events.Event { return o.eventOf(events.AppUninstalled, o.Issue) },
 		})
 		return ending(err)
 	}
 }
 
 // decide reads the device and decides if nothing has been decided yet.
-func (o onTokens) decide(ctx context.Context, on partnerkit.Store, d oauthserver.Decision) (Answer, error) {
-	device, err := on.Device(ctx, oauthserver.DeviceQuery{UserCode: o.Connection.userCode})
+func (o onTokens) decide(ctx context.Context, on partnerkit.Store, d oauthstore.Decision) (Answer, error) {
+	device, err := on.Device(ctx, oauthstore.DeviceQuery{UserCode: o.Connection.userCode})
 	if err != nil {
 		return "", err
 	}
-	if device.Status != oauthserver.DevicePending {
+	if device.Status != oauthstore.DevicePending {
 		return NotOpen, nil
 	}
 	got, err := on.DecideDevice(ctx, d)
 	switch {
 	case err != nil:
 		return "", err
-	case got.Outcome == oauthserver.ApprovalDone:
+	case got.Outcome == oauthstore.ApprovalDone:
 		return Done, nil
-	case got.Outcome == oauthserver.ApprovalNotOpen:
+	case got.Outcome == oauthstore.ApprovalNotOpen:
 		return NotOpen, nil
-	case got.Outcome == oauthserver.ApprovalAppDead:
+	case got.Outcome == oauthstore.ApprovalAppDead:
 		return ClientDead, nil
 	}
 	return "", errors.New("an outcome that is none: " + string(got.Outcome))
 }
 
 func (o onTokens) poll(ctx context.Context, on partnerkit.Store, what Artifact) (Answer, error) {
-	device, err := on.Device(ctx, oauthserver.DeviceQuery{Digest: what.Digest})
+	device, err := on.Device(ctx, oauthstore.DeviceQuery{Digest: what.Digest})
 	if err != nil {
 		return "", err
 	}
-	if device.Status == oauthserver.DevicePending {
+	if device.Status == oauthstore.DevicePending {
 		inTime, err := on.PollDevice(ctx, device.ID, noon, oauthserver.DeviceInterval)
 		if err != nil {
 			return "", err
@@ -352,18 +354,18 @@ func (o onTokens) poll(ctx context.Context, on partnerkit.Store, what Artifact) 
 		if inTime {
 			return Pending, nil
 		}
-		if device, err = on.Device(ctx, oauthserver.DeviceQuery{Digest: what.Digest}); err != nil { // decided since the first read?
+		if device, err = on.Device(ctx, oauthstore.DeviceQuery{Digest: what.Digest}); err != nil { // decided since the first read?
 			return "", err
 		}
 	}
 	switch {
-	case device.Status == oauthserver.DeviceDenied:
+	case device.Status == oauthstore.DeviceDenied:
 		return Denied, nil
-	case device.Status == oauthserver.DevicePending:
+	case device.Status == oauthstore.DevicePending:
 		return SlowDown, nil
-	case device.Status == oauthserver.DeviceApproved && device.AppStatus != oauthserver.AppActive:
+	case device.Status == oauthstore.DeviceApproved && device.AppStatus != partner.AppActive:
 		return ClientDead, nil
-	case device.Status == oauthserver.DeviceCollected, !device.IsAlive():
+	case device.Status == oauthstore.DeviceCollected, !device.IsAlive():
 		return Dead, nil
 	}
 	got, err := on.CollectDevice(ctx, device, o.Tokens)
@@ -373,7 +375,7 @@ func (o onTokens) poll(ctx context.Context, on partnerkit.Store, what Artifact) 
 func (o onTokens) exchangeSession(ctx context.Context, on partnerkit.Store) (Answer, error) {
 	m := o.Tokens
 	m.FamilyID, m.RefreshID = "", "" // the app gets a new session token instead
-	got, err := on.ExchangeSession(ctx, oauthserver.Exchange{
+	got, err := on.ExchangeSession(ctx, oauthstore.Exchange{
 		TokenID: o.Connection.Session, ExpiresAt: noon.Add(oauthserver.SessionTokenLifetime), AppID: o.app.ID,
 		BusinessID: o.business, UserID: o.user, InstallationID: o.Connection.Connected.Installation.ID,
 	}, m)

@@ -14,8 +14,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -52,8 +52,8 @@ var operatorCases = []testCase[partnerkit.Store]{
 		newListing(t, e).submit(t, console.RevisionDraft, noon)
 		ended := newListing(t, e)
 		ended.submit(t, console.RevisionSubmitted, noon)
-		_, err := e.UpdateApp(t.Context(), ended.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
-			a.Status = oauthserver.AppDeactivated
+		_, err := e.UpdateApp(t.Context(), ended.app.ID, func(a partner.App) (partner.App, error) {
+			a.Status = partner.AppDeactivated
 			return a, nil
 		})
 		must(t, err)
@@ -76,7 +76,7 @@ var operatorCases = []testCase[partnerkit.Store]{
 		one, two, none := newListing(t, e), newListing(t, e), newListing(t, e)
 		first, of2 := one.submission(console.RevisionRejected, noon), two.submission(console.RevisionInReview, noon)
 		last := one.submission(console.RevisionSubmitted, noon.Add(time.Hour))
-		last.App = oauthserver.Profile{Name: "Other", AppURL: "https://other.example/"}
+		last.App = partner.Profile{Name: "Other", AppURL: "https://other.example/"}
 		for _, s := range []console.Submission{first, of2, last} {
 			must(t, e.SaveSubmission(t.Context(), s))
 		}
@@ -91,15 +91,15 @@ var operatorCases = []testCase[partnerkit.Store]{
 	}},
 	{"What a review covered comes back with the app", func(t *testing.T, e partnerkit.Store) {
 		app := newOAuth(t, e).app
-		covered := oauthserver.Profile{Name: "Before", RedirectURIs: []string{"https://a.example/cb", "https://b.example/cb"}, Scopes: identity.MustScopes("invoices:read"), AppURL: "https://a.example/"}
-		get[oauthserver.App](t)(e.UpdateApp(t.Context(), app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+		covered := partner.Profile{Name: "Before", RedirectURIs: []string{"https://a.example/cb", "https://b.example/cb"}, Scopes: identity.MustScopes("invoices:read"), AppURL: "https://a.example/"}
+		get[partner.App](t)(e.UpdateApp(t.Context(), app.ID, func(a partner.App) (partner.App, error) {
 			a.ReviewedAs = covered
 			return a, nil
 		}))
-		if diff := cmp.Diff(covered, get[oauthserver.App](t)(e.App(t.Context(), app.ID)).ReviewedAs); diff != "" {
+		if diff := cmp.Diff(covered, get[partner.App](t)(e.App(t.Context(), app.ID)).ReviewedAs); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		locked := get[oauthserver.App](t)(e.LockApp(t.Context(), app.ID))
+		locked := get[partner.App](t)(e.LockApp(t.Context(), app.ID))
 		if diff := cmp.Diff(covered, locked.ReviewedAs); diff != "" {
 			t.Errorf("locked (-want +got)\n%s", diff)
 		}
@@ -114,7 +114,7 @@ var operatorCases = []testCase[partnerkit.Store]{
 		if diff := cmp.Diff(one, get[operator.TrustedDocument](t)(e.RemoveTrustedDocument(t.Context(), one.ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if _, err := e.RemoveTrustedDocument(t.Context(), one.ID); !errors.Is(err, oauthserver.ErrNotFound) {
+		if _, err := e.RemoveTrustedDocument(t.Context(), one.ID); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("again: %v", err)
 		}
 		if diff := cmp.Diff([]operator.TrustedDocument{two}, get[[]operator.TrustedDocument](t)(e.TrustedDocuments(t.Context()))); diff != "" {
@@ -147,7 +147,7 @@ var operatorCases = []testCase[partnerkit.Store]{
 		got := get[operator.Figures](t)(e.Figures(t.Context(), noon.Truncate(time.Hour).Add(-time.Hour)))
 		got.FailingWebhooks = 0 // see the health of webhooks
 		want := operator.Figures{
-			Apps: map[oauthserver.AppStatus]int{oauthserver.AppActive: 2}, Installations: 1, Calls: 5, Errors: 2, RateLimited: 1,
+			Apps: map[partner.AppStatus]int{partner.AppActive: 2}, Installations: 1, Calls: 5, Errors: 2, RateLimited: 1,
 			Deliveries: 2, FailedDeliveries: 1, QueuedDeliveries: 1, Reviews: 1,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -58,7 +58,7 @@ var planCases = []testCase[partnerkit.Store]{
 		if rest, _ := f.unplanned(t); !slices.Equal(idsOf(eventsOf(rest)), idsOf(append(all[1:], own))) {
 			t.Errorf("after the first: %v", rest)
 		}
-		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, oauthserver.AppDeactivated))
+		must(t, fixture.SetAppStatus(t.Context(), e, f.app.ID, partner.AppDeactivated))
 		if got, _ := f.unplanned(t); len(got.Subscribers) != 0 {
 			t.Errorf("a deactivated app subscribes: %v", got.Subscribers)
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -176,7 +177,7 @@ var queueCases = []testCase[partnerkit.Store]{
 				return err
 			}, func(s *webhooks.Standing) { s.IsEnabled = false }},
 			"suspended": {func(t *testing.T, f *senderFixture) error {
-				return fixture.SetAppStatus(t.Context(), e, f.app.ID, oauthserver.AppSuspended)
+				return fixture.SetAppStatus(t.Context(), e, f.app.ID, partner.AppSuspended)
 			}, func(s *webhooks.Standing) { s.IsAppUsable = false }},
 			"uninstalled": {func(t *testing.T, f *senderFixture) error {
 				return f.uninstall(t, noon)
@@ -184,7 +185,7 @@ var queueCases = []testCase[partnerkit.Store]{
 				s.Viewer.IsInstalled, s.Viewer.InstallationScopes = false, identity.Scopes{}
 			}},
 			"app narrowed": {func(t *testing.T, f *senderFixture) error {
-				_, err := e.UpdateApp(t.Context(), f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+				_, err := e.UpdateApp(t.Context(), f.app.ID, func(a partner.App) (partner.App, error) {
 					a.Scopes = narrow
 					return a, nil
 				})
@@ -238,9 +239,9 @@ var queueCases = []testCase[partnerkit.Store]{
 // uninstall ends the installation of the fixture's app.
 func (f *senderFixture) uninstall(t *testing.T, now time.Time) error {
 	t.Helper()
-	_, err := f.EndInstallation(t.Context(), oauthserver.EndInstallation{
-		AppID: f.app.ID, BusinessID: f.business, Status: oauthserver.InstallationRemoved, Now: now, RedactAt: now.Add(time.Hour),
-		Record: func(oauthserver.Installation) []events.Event { return nil },
+	_, err := f.EndInstallation(t.Context(), oauthstore.EndInstallation{
+		AppID: f.app.ID, BusinessID: f.business, Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(time.Hour),
+		Record: func(partner.Installation) []events.Event { return nil },
 	})
 	return err
 }

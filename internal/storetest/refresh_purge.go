@@ -11,6 +11,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -37,13 +39,13 @@ func purgeAll(t *testing.T, e partnerkit.Store, now time.Time, batch int) (total
 
 // refreshed issues tokens at noon and refreshes them so many times, refreshEvery apart. It
 // returns the tokens, oldest first.
-func (f *oauthFixture) refreshed(t *testing.T, times int) []oauthserver.NewTokens {
+func (f *oauthFixture) refreshed(t *testing.T, times int) []oauthstore.NewTokens {
 	t.Helper()
-	tokens := []oauthserver.NewTokens{f.issued(t)}
+	tokens := []oauthstore.NewTokens{f.issued(t)}
 	for i := range times {
 		next := newTokens(noon.Add(time.Duration(i+1) * refreshEvery))
-		got := get[oauthserver.IssueResult](t)(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, tokens[i])}, next))
-		if got.Outcome != oauthserver.Issued {
+		got := get[oauthstore.IssueResult](t)(f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: f.refreshToken(t, tokens[i])}, next))
+		if got.Outcome != oauthstore.Issued {
 			t.Fatalf("refresh %d ended with %q", i, got.Outcome)
 		}
 		tokens = append(tokens, next)
@@ -52,16 +54,16 @@ func (f *oauthFixture) refreshed(t *testing.T, times int) []oauthserver.NewToken
 }
 
 // replay presents a refresh token as the server does.
-func (f *oauthFixture) replay(ctx context.Context, m oauthserver.NewTokens, next oauthserver.NewTokens) (oauthserver.Outcome, error) {
+func (f *oauthFixture) replay(ctx context.Context, m oauthstore.NewTokens, next oauthstore.NewTokens) (oauthstore.Outcome, error) {
 	token, err := f.RefreshToken(ctx, m.RefreshID, m.RefreshDigest)
 	if err != nil {
 		return "", err
 	}
-	got, err := f.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, next)
+	got, err := f.RotateRefresh(ctx, oauthstore.Rotation{Token: token}, next)
 	return got.Outcome, err
 }
 
-func last(tokens []oauthserver.NewTokens) oauthserver.NewTokens { return tokens[len(tokens)-1] }
+func last(tokens []oauthstore.NewTokens) oauthstore.NewTokens { return tokens[len(tokens)-1] }
 
 // refreshPurgeCases test what remains of used refresh tokens (TOK-11), so that a replay
 // revokes the family however late it comes (REF-02).
@@ -74,8 +76,8 @@ var refreshPurgeCases = []testCase[partnerkit.Store]{
 		purgeAll(t, e, now, 10)
 		token, err := e.RefreshToken(t.Context(), tokens[0].RefreshID, tokens[0].RefreshDigest)
 		must(t, err)
-		got := get[oauthserver.IssueResult](t)(e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token, Response: []byte("sealed"), Retry: time.Hour}, newTokens(now)))
-		if got.Outcome != oauthserver.Lost {
+		got := get[oauthstore.IssueResult](t)(e.RotateRefresh(t.Context(), oauthstore.Rotation{Token: token, Response: []byte("sealed"), Retry: time.Hour}, newTokens(now)))
+		if got.Outcome != oauthstore.Lost {
 			t.Errorf("outcome %q", got.Outcome)
 		}
 	}},
@@ -83,7 +85,7 @@ var refreshPurgeCases = []testCase[partnerkit.Store]{
 	{"TOK-11 a suspension ends no family", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		tokens := f.refreshed(t, 7)
-		must(t, fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppSuspended))
+		must(t, fixture.SetAppStatus(t.Context(), f, f.app.ID, partner.AppSuspended))
 		must(t, f.SetUserStatus(t.Context(), f.user, identity.UserSuspended, noon))
 		purgeAll(t, e, last(tokens).Now, 10)
 		if !f.refreshToken(t, tokens[0]).Used {
@@ -105,15 +107,15 @@ var refreshPurgeCases = []testCase[partnerkit.Store]{
 						t.Errorf("purge: %v", err)
 					}
 				case i == 3:
-					if _, err := e.RotateRefresh(t.Context(), oauthserver.Rotation{Token: current}, next); err != nil {
+					if _, err := e.RotateRefresh(t.Context(), oauthstore.Rotation{Token: current}, next); err != nil {
 						t.Errorf("refresh: %v", err)
 					}
 				default:
 					got, err := f.replay(t.Context(), tokens[0], newTokens(now))
-					if errors.Is(err, oauthserver.ErrNotFound) {
+					if errors.Is(err, partner.ErrNotFound) {
 						return // another replay ended the family, and a purge deleted its old tokens
 					}
-					if err != nil || got != oauthserver.Lost && got != oauthserver.Revoked {
+					if err != nil || got != oauthstore.Lost && got != oauthstore.Revoked {
 						t.Errorf("replay: %q, %v", got, err)
 					}
 				}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -26,13 +27,13 @@ var sqlRefreshPurgeCases = []testCase[*Env]{
 		if !first.Used || first.FamilyEnded || first.FamilyID != tokens[0].FamilyID || first.ClientID != f.app.ClientID {
 			t.Errorf("the first token is %+v", first)
 		}
-		if got, err := f.replay(t.Context(), tokens[0], newTokens(now)); got != oauthserver.Lost || err != nil {
+		if got, err := f.replay(t.Context(), tokens[0], newTokens(now)); got != oauthstore.Lost || err != nil {
 			t.Errorf("replay of the first token: %q, %v", got, err)
 		}
 		if f.canRefresh(t, last(tokens)) {
 			t.Error("REF-02: the family survived the replay")
 		}
-		if got, err := f.replay(t.Context(), tokens[1], newTokens(now)); got != oauthserver.Revoked || err != nil {
+		if got, err := f.replay(t.Context(), tokens[1], newTokens(now)); got != oauthstore.Revoked || err != nil {
 			t.Errorf("REF-03: replay of the second token: %q, %v", got, err)
 		}
 	}},
@@ -44,7 +45,7 @@ var sqlRefreshPurgeCases = []testCase[*Env]{
 		if kept, families := e.rows(t, usedRefreshTokens), e.rows(t, "partnerkit_family"); kept != 12 || families != 1 {
 			t.Errorf("%d digests and %d families before the newest token is old enough", kept, families)
 		}
-		if got, err := f.replay(t.Context(), tokens[0], newTokens(end)); got != oauthserver.Lost || err != nil {
+		if got, err := f.replay(t.Context(), tokens[0], newTokens(end)); got != oauthstore.Lost || err != nil {
 			t.Errorf("replay of the first token: %q, %v", got, err)
 		}
 		purgeAll(t, e, end.Add(time.Second), 2)
@@ -55,22 +56,22 @@ var sqlRefreshPurgeCases = []testCase[*Env]{
 		}
 	}},
 	{"TOK-11 refresh tokens of an ended family leave no digest", func(t *testing.T, e *Env) {
-		for name, end := range map[string]func(t *testing.T, f *oauthFixture, m oauthserver.NewTokens) error{
-			"revoked": func(t *testing.T, f *oauthFixture, m oauthserver.NewTokens) error {
-				_, err := f.Revoke(t.Context(), oauthserver.Revocation{FamilyID: m.FamilyID, Now: noon})
+		for name, end := range map[string]func(t *testing.T, f *oauthFixture, m oauthstore.NewTokens) error{
+			"revoked": func(t *testing.T, f *oauthFixture, m oauthstore.NewTokens) error {
+				_, err := f.Revoke(t.Context(), oauthstore.Revocation{FamilyID: m.FamilyID, Now: noon})
 				return err
 			},
-			"consent revoked": func(t *testing.T, f *oauthFixture, _ oauthserver.NewTokens) error {
+			"consent revoked": func(t *testing.T, f *oauthFixture, _ oauthstore.NewTokens) error {
 				return f.EndGrant(t.Context(), f.endGrant())
 			},
-			"uninstalled": func(t *testing.T, f *oauthFixture, _ oauthserver.NewTokens) error {
-				return f.end(t, oauthserver.InstallationRemoved)
+			"uninstalled": func(t *testing.T, f *oauthFixture, _ oauthstore.NewTokens) error {
+				return f.end(t, partner.InstallationRemoved)
 			},
-			"access revoked": func(t *testing.T, f *oauthFixture, _ oauthserver.NewTokens) error {
-				return f.end(t, oauthserver.InstallationRevoked)
+			"access revoked": func(t *testing.T, f *oauthFixture, _ oauthstore.NewTokens) error {
+				return f.end(t, partner.InstallationRevoked)
 			},
-			"app deactivated": func(t *testing.T, f *oauthFixture, _ oauthserver.NewTokens) error {
-				return fixture.SetAppStatus(t.Context(), f, f.app.ID, oauthserver.AppDeactivated)
+			"app deactivated": func(t *testing.T, f *oauthFixture, _ oauthstore.NewTokens) error {
+				return fixture.SetAppStatus(t.Context(), f, f.app.ID, partner.AppDeactivated)
 			},
 		} {
 			f := newOAuth(t, e)
@@ -82,7 +83,7 @@ var sqlRefreshPurgeCases = []testCase[*Env]{
 					t.Errorf("%s: token %d was purged before its time", name, i)
 				}
 				purgeAll(t, e, m.Now.Add(refreshKept+time.Second), 10)
-				if _, err := e.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest); !errors.Is(err, oauthserver.ErrNotFound) {
+				if _, err := e.RefreshToken(t.Context(), m.RefreshID, m.RefreshDigest); !errors.Is(err, partner.ErrNotFound) {
 					t.Errorf("%s: token %d after its time: %v", name, i, err)
 				}
 			}
@@ -94,7 +95,7 @@ var sqlRefreshPurgeCases = []testCase[*Env]{
 	// A purge that stops anywhere forgets nothing.
 	{"TOK-11 purge under faults", func(t *testing.T, e *Env) {
 		var f *oauthFixture
-		var tokens []oauthserver.NewTokens
+		var tokens []oauthstore.NewTokens
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { f = newOAuth(t, e); tokens = f.refreshed(t, 7) },
 			Act: func(ctx context.Context) error {

@@ -8,7 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // requestCases: how many authorization requests of a session a store holds.
@@ -17,7 +18,7 @@ var requestCases = []testCase[partnerkit.Store]{
 		f, other := newOAuth(t, e), newOAuth(t, e)
 		foreign, decided := other.hold(t, allScopes), f.hold(t, allScopes)
 		must(t, denied(e.DecideRequest(t.Context(), f.denial(decided.ID, noon))))
-		all := make([]oauthserver.AuthorizationRequest, oauthserver.MaxOpenRequests+2)
+		all := make([]oauthstore.AuthorizationRequest, oauthstore.MaxOpenRequests+2)
 		for i := range all {
 			all[i] = f.request(allScopes)
 			all[i].ID = id.New(id.Authorization, noon.Add(time.Duration(i)*time.Millisecond))
@@ -35,12 +36,12 @@ var requestCases = []testCase[partnerkit.Store]{
 	}},
 	{"AZ-17 Race to hold the last requests", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
-		all := make([]oauthserver.AuthorizationRequest, oauthserver.MaxOpenRequests-1)
+		all := make([]oauthstore.AuthorizationRequest, oauthstore.MaxOpenRequests-1)
 		for i := range all {
 			all[i] = f.hold(t, allScopes)
 		}
 		for round := range min(rounds(), 10) {
-			late := make([]oauthserver.AuthorizationRequest, 8)
+			late := make([]oauthstore.AuthorizationRequest, 8)
 			for i := range late {
 				late[i] = f.request(allScopes)
 				late[i].ID = id.New(id.Authorization, noon.Add(time.Duration(round+1)*time.Second))
@@ -57,8 +58,8 @@ var requestCases = []testCase[partnerkit.Store]{
 					held++
 				}
 			}
-			if held != oauthserver.MaxOpenRequests {
-				t.Fatalf("%d requests are held, want %d", held, oauthserver.MaxOpenRequests)
+			if held != oauthstore.MaxOpenRequests {
+				t.Fatalf("%d requests are held, want %d", held, oauthstore.MaxOpenRequests)
 			}
 		}
 	}},
@@ -72,19 +73,19 @@ var requestCases = []testCase[partnerkit.Store]{
 				t.Error(err)
 			}
 		})
-		held := get[oauthserver.AuthorizationRequest](t)(e.Request(t.Context(), first.Digest))
+		held := get[oauthstore.AuthorizationRequest](t)(e.Request(t.Context(), first.Digest))
 		must(t, denied(e.DecideRequest(t.Context(), f.denial(held.ID, noon))))
 		must(t, e.HoldRequest(t.Context(), first))
-		if again := get[oauthserver.AuthorizationRequest](t)(e.Request(t.Context(), first.Digest)); again.UsedAt.IsZero() || again.State != nil {
+		if again := get[oauthstore.AuthorizationRequest](t)(e.Request(t.Context(), first.Digest)); again.UsedAt.IsZero() || again.State != nil {
 			t.Errorf("held again after the decision: %+v", again)
 		}
 	}},
 }
 
-func (f *oauthFixture) isHeld(t testing.TB, request oauthserver.AuthorizationRequest) bool {
+func (f *oauthFixture) isHeld(t testing.TB, request oauthstore.AuthorizationRequest) bool {
 	t.Helper()
 	_, err := f.Request(t.Context(), request.Digest)
-	if err != nil && !errors.Is(err, oauthserver.ErrNotFound) {
+	if err != nil && !errors.Is(err, partner.ErrNotFound) {
 		t.Fatal(err)
 	}
 	return err == nil

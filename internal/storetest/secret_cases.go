@@ -9,7 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // secretCases check that an app has one or two valid secrets, even if secrets are added and
@@ -23,7 +24,7 @@ var secretCases = []testCase[partnerkit.Store]{
 				switch err := addSecret(t.Context(), e, f.secret()); {
 				case err == nil:
 					added.Add(1)
-				case errors.Is(err, oauthserver.ErrTooManySecrets):
+				case errors.Is(err, oauthstore.ErrTooManySecrets):
 					refused.Add(1)
 				default:
 					t.Error(err)
@@ -38,13 +39,13 @@ var secretCases = []testCase[partnerkit.Store]{
 		for range rounds() {
 			f := newOAuth(t, e)
 			must(t, addSecret(t.Context(), e, f.secret()))
-			both := get[[]oauthserver.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID))
+			both := get[[]partner.ClientSecret](t)(e.ClientSecrets(t.Context(), f.app.ID))
 			var ended atomic.Int64
 			testdb.Race(contenders, func(i int) {
 				switch err := endSecret(t.Context(), e, f.app.ID, both[i%2].ID); {
 				case err == nil:
 					ended.Add(1)
-				case !errors.Is(err, oauthserver.ErrLastSecret) && !errors.Is(err, oauthserver.ErrNotFound):
+				case !errors.Is(err, errLastSecret) && !errors.Is(err, partner.ErrNotFound):
 					t.Error(err)
 				}
 			})
@@ -56,13 +57,13 @@ var secretCases = []testCase[partnerkit.Store]{
 }
 
 // secret returns one more secret of the app, not stored yet.
-func (f *oauthFixture) secret() oauthserver.ClientSecret {
-	return oauthserver.ClientSecret{ID: id.New(id.Secret, noon), AppID: f.app.ID, Digest: secret.DigestOf("another"), Prefix: "a", CreatedAt: noon}
+func (f *oauthFixture) secret() partner.ClientSecret {
+	return partner.ClientSecret{ID: id.New(id.Secret, noon), AppID: f.app.ID, Digest: secret.DigestOf("another"), Prefix: "a", CreatedAt: noon}
 }
 
 func (f *oauthFixture) validSecrets(t testing.TB) int {
 	t.Helper()
-	return len(get[oauthserver.Client](t)(f.Client(t.Context(), f.app.ClientID)).Secrets)
+	return len(get[oauthstore.Client](t)(f.Client(t.Context(), f.app.ClientID)).Secrets)
 }
 
 // wantSecond wants two valid secrets if the second is there, otherwise one.

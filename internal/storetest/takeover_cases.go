@@ -11,22 +11,23 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // taker is the person who takes over the connection of the fixture's user.
 func (f *oauthFixture) taker() string { return "taker_of_" + f.user }
 
 // takeOver is the decision of the taker about what the fixture's user leaves behind.
-func (f *oauthFixture) takeOver() oauthserver.TakeOver {
-	return oauthserver.TakeOver{
+func (f *oauthFixture) takeOver() oauthstore.TakeOver {
+	return oauthstore.TakeOver{
 		AppID: f.app.ID, BusinessID: f.business, UserID: f.taker(), From: []string{f.user}, GrantID: id.New(id.Grant, noon), Now: noon,
 		Audit: f.entry(audit.ConnectionTakenOver, noon),
-		Check: func(a oauthserver.App, _ identity.Scopes) oauthserver.ApprovalOutcome {
+		Check: func(a partner.App, _ identity.Scopes) oauthstore.ApprovalOutcome {
 			if !a.IsUsable() {
-				return oauthserver.ApprovalAppDead
+				return oauthstore.ApprovalAppDead
 			}
-			return oauthserver.ApprovalDone
+			return oauthstore.ApprovalDone
 		},
 	}
 }
@@ -39,9 +40,9 @@ func (f *oauthFixture) as(userID string) *oauthFixture {
 }
 
 // wantUser checks for whom the tokens are.
-func (f *oauthFixture) wantUser(t testing.TB, m oauthserver.NewTokens, userID string) {
+func (f *oauthFixture) wantUser(t testing.TB, m oauthstore.NewTokens, userID string) {
 	t.Helper()
-	access := get[oauthserver.AccessToken](t)(f.AccessToken(t.Context(), m.AccessID, m.AccessDigest))
+	access := get[oauthstore.AccessToken](t)(f.AccessToken(t.Context(), m.AccessID, m.AccessDigest))
 	refresh := f.refreshToken(t, m)
 	if access.UserID != userID || refresh.UserID != userID || access.GrantID != refresh.GrantID {
 		t.Errorf("tokens of %q and %q, want %q", access.UserID, refresh.UserID, userID)
@@ -51,13 +52,13 @@ func (f *oauthFixture) wantUser(t testing.TB, m oauthserver.NewTokens, userID st
 // holders returns whose consents are alive.
 func (f *oauthFixture) holders(t testing.TB) (users []string) {
 	t.Helper()
-	for _, g := range get[[]oauthserver.Grant](t)(f.Grants(t.Context(), oauthserver.GrantQuery{BusinessID: f.business, AppID: f.app.ID})) {
+	for _, g := range get[[]oauthstore.Grant](t)(f.Grants(t.Context(), oauthstore.GrantQuery{BusinessID: f.business, AppID: f.app.ID})) {
 		users = append(users, g.UserID)
 	}
 	return users
 }
 
-func wantOutcome(t testing.TB, got oauthserver.ApprovalOutcome, err error, want oauthserver.ApprovalOutcome) {
+func wantOutcome(t testing.TB, got oauthstore.ApprovalOutcome, err error, want oauthstore.ApprovalOutcome) {
 	t.Helper()
 	if err != nil || got != want {
 		t.Fatalf("%q, %v; want %q", got, err, want)
@@ -71,29 +72,29 @@ var takeOverCases = []testCase[partnerkit.Store]{
 		ended := f.issued(t)
 		must(t, f.EndGrant(t.Context(), f.endGrant()))
 		burned, kept := f.issued(t), f.issued(t)
-		must(t, issuedBy(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, burned)}, newTokens(noon))))
-		if got := get[oauthserver.IssueResult](t)(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, burned)}, newTokens(noon))); got.Outcome != oauthserver.Lost {
+		must(t, issuedBy(f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: f.refreshToken(t, burned)}, newTokens(noon))))
+		if got := get[oauthstore.IssueResult](t)(f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: f.refreshToken(t, burned)}, newTokens(noon))); got.Outcome != oauthstore.Lost {
 			t.Fatalf("a replay ended with %q", got.Outcome)
 		}
 		second := f.as("usr_second")
 		other, stays := second.issued(t), f.as("usr_stays").issued(t)
 		exchanged := newTokens(noon)
 		exchanged.RefreshID, exchanged.FamilyID = "", ""
-		must(t, issuedBy(f.ExchangeSession(t.Context(), oauthserver.Exchange{TokenID: "jti_" + f.user, ExpiresAt: noon, AppID: f.app.ID, BusinessID: f.business, UserID: f.user}, exchanged)))
+		must(t, issuedBy(f.ExchangeSession(t.Context(), oauthstore.Exchange{TokenID: "jti_" + f.user, ExpiresAt: noon, AppID: f.app.ID, BusinessID: f.business, UserID: f.user}, exchanged)))
 
 		d := f.takeOver()
 		d.From = append(d.From, second.user)
 		var asked identity.Scopes
-		d.Check = func(_ oauthserver.App, scopes identity.Scopes) oauthserver.ApprovalOutcome {
+		d.Check = func(_ partner.App, scopes identity.Scopes) oauthstore.ApprovalOutcome {
 			asked = scopes
-			return oauthserver.ApprovalDone
+			return oauthstore.ApprovalDone
 		}
 		got, err := f.TakeOver(t.Context(), d)
-		wantOutcome(t, got, err, oauthserver.ApprovalDone)
+		wantOutcome(t, got, err, oauthstore.ApprovalDone)
 		if !asked.Equal(allScopes) {
 			t.Errorf("checked %s", asked)
 		}
-		for _, m := range []oauthserver.NewTokens{kept, other} {
+		for _, m := range []oauthstore.NewTokens{kept, other} {
 			f.wantLive(t, m, true)
 			f.wantUser(t, m, f.taker())
 		}
@@ -109,10 +110,10 @@ var takeOverCases = []testCase[partnerkit.Store]{
 			t.Errorf("consents of %v", users)
 		}
 		next := newTokens(noon)
-		must(t, issuedBy(f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, kept)}, next)))
+		must(t, issuedBy(f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: f.refreshToken(t, kept)}, next)))
 		f.wantUser(t, next, f.taker())
 		f.wantLive(t, kept, false)
-		must(t, f.EndGrant(t.Context(), oauthserver.EndGrant{AppID: f.app.ID, BusinessID: f.business, UserID: f.taker(), Now: noon}))
+		must(t, f.EndGrant(t.Context(), oauthstore.EndGrant{AppID: f.app.ID, BusinessID: f.business, UserID: f.taker(), Now: noon}))
 		f.wantLive(t, next, false)
 		f.wantLive(t, other, false)
 		f.wantLive(t, stays, true)
@@ -120,13 +121,13 @@ var takeOverCases = []testCase[partnerkit.Store]{
 	{"INST-06 A take-over that is refused changes nothing", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		m := f.issued(t)
-		for want, change := range map[oauthserver.ApprovalOutcome]func(*oauthserver.TakeOver){
-			oauthserver.ApprovalNobodyLeft: func(d *oauthserver.TakeOver) { d.From = []string{"usr_else"} },
-			oauthserver.ApprovalNotOpen:    func(d *oauthserver.TakeOver) { d.RequestID = "arq_else" },
-			oauthserver.ApprovalWider: func(d *oauthserver.TakeOver) {
-				d.Check = func(oauthserver.App, identity.Scopes) oauthserver.ApprovalOutcome { return oauthserver.ApprovalWider }
+		for want, change := range map[oauthstore.ApprovalOutcome]func(*oauthstore.TakeOver){
+			oauthstore.ApprovalNobodyLeft: func(d *oauthstore.TakeOver) { d.From = []string{"usr_else"} },
+			oauthstore.ApprovalNotOpen:    func(d *oauthstore.TakeOver) { d.RequestID = "arq_else" },
+			oauthstore.ApprovalWider: func(d *oauthstore.TakeOver) {
+				d.Check = func(partner.App, identity.Scopes) oauthstore.ApprovalOutcome { return oauthstore.ApprovalWider }
 			},
-			oauthserver.ApprovalUserDead: func(d *oauthserver.TakeOver) {
+			oauthstore.ApprovalUserDead: func(d *oauthstore.TakeOver) {
 				d.UserID = "usr_suspended"
 				must(t, f.SetUserStatus(t.Context(), d.UserID, identity.UserSuspended, noon))
 			},
@@ -141,7 +142,7 @@ var takeOverCases = []testCase[partnerkit.Store]{
 		}
 		f.wantLive(t, m, true)
 		f.wantUser(t, m, f.user)
-		must(t, f.end(t, oauthserver.InstallationRemoved))
+		must(t, f.end(t, partner.InstallationRemoved))
 		if _, err := f.TakeOver(t.Context(), f.takeOver()); !isNotFound(err) {
 			t.Errorf("a connection that was removed: %v", err)
 		}
@@ -150,28 +151,28 @@ var takeOverCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		f.issued(t)
 		r := f.request(allScopes)
-		r.Purpose, r.BusinessID, r.RedirectURI = oauthserver.PurposeTakeOver, f.business, ""
+		r.Purpose, r.BusinessID, r.RedirectURI = oauthstore.PurposeTakeOver, f.business, ""
 		must(t, f.HoldRequest(t.Context(), r))
-		found := get[oauthserver.AuthorizationRequest](t)(f.Request(t.Context(), r.Digest))
+		found := get[oauthstore.AuthorizationRequest](t)(f.Request(t.Context(), r.Digest))
 		if found.Purpose != r.Purpose || found.BusinessID != r.BusinessID {
 			t.Errorf("request %+v", found)
 		}
-		approved := get[oauthserver.Approved](t)(f.DecideRequest(t.Context(), f.approval(r.ID, noon)))
-		if approved.Outcome != oauthserver.ApprovalNotOpen {
+		approved := get[oauthstore.Approved](t)(f.DecideRequest(t.Context(), f.approval(r.ID, noon)))
+		if approved.Outcome != oauthstore.ApprovalNotOpen {
 			t.Errorf("it was approved as the request of an app: %q", approved.Outcome)
 		}
 		d := f.takeOver()
 		d.RequestID = r.ID
 		got, err := f.TakeOver(t.Context(), d)
-		wantOutcome(t, got, err, oauthserver.ApprovalDone)
+		wantOutcome(t, got, err, oauthstore.ApprovalDone)
 		f.issued(t)
 		got, err = f.TakeOver(t.Context(), d)
-		wantOutcome(t, got, err, oauthserver.ApprovalNotOpen)
+		wantOutcome(t, got, err, oauthstore.ApprovalNotOpen)
 	}},
 	{"INST-06 A departure is noted once", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		m := f.issued(t)
-		ctx, leaves := t.Context(), oauthserver.Membership{BusinessID: f.business, UserID: f.user, HasLeft: true, Now: noon}
+		ctx, leaves := t.Context(), oauthstore.Membership{BusinessID: f.business, UserID: f.user, HasLeft: true, Now: noon}
 		stays := leaves
 		stays.HasLeft = false
 		for range 2 {
@@ -183,7 +184,7 @@ var takeOverCases = []testCase[partnerkit.Store]{
 				}
 				told.Add(int64(len(apps)))
 			})
-			if token := get[oauthserver.AccessToken](t)(f.AccessToken(ctx, m.AccessID, m.AccessDigest)); told.Load() != 1 || !token.GrantLeft || !f.refreshToken(t, m).GrantLeft {
+			if token := get[oauthstore.AccessToken](t)(f.AccessToken(ctx, m.AccessID, m.AccessDigest)); told.Load() != 1 || !token.GrantLeft || !f.refreshToken(t, m).GrantLeft {
 				t.Errorf("told %d times, and the token says %v", told.Load(), token.GrantLeft)
 			}
 			if _, err := f.SetMembership(ctx, stays); err != nil || f.refreshToken(t, m).GrantLeft {
@@ -204,7 +205,7 @@ var takeOverCases = []testCase[partnerkit.Store]{
 	{"INST-06 Race to take over", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for range rounds() {
-			must(t, ignoreNotFound(f.end(t, oauthserver.InstallationRemoved)))
+			must(t, ignoreNotFound(f.end(t, partner.InstallationRemoved)))
 			m := f.issued(t)
 			var won, late atomic.Int64
 			testdb.Race(contenders, func(i int) {
@@ -215,9 +216,9 @@ var takeOverCases = []testCase[partnerkit.Store]{
 				switch got, err := f.TakeOver(t.Context(), d); {
 				case err != nil:
 					t.Error(err)
-				case got == oauthserver.ApprovalDone:
+				case got == oauthstore.ApprovalDone:
 					won.Add(1)
-				case got == oauthserver.ApprovalNobodyLeft:
+				case got == oauthstore.ApprovalNobodyLeft:
 					late.Add(1)
 				}
 			})
@@ -233,22 +234,22 @@ var takeOverCases = []testCase[partnerkit.Store]{
 	{"INST-06 Race of a refresh and a take-over", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		for range rounds() {
-			must(t, ignoreNotFound(f.end(t, oauthserver.InstallationRemoved)))
+			must(t, ignoreNotFound(f.end(t, partner.InstallationRemoved)))
 			first, next := f.issued(t), newTokens(noon)
 			token := f.refreshToken(t, first)
 			testdb.Race(2, func(i int) {
 				if i == 0 {
 					got, err := f.TakeOver(t.Context(), f.takeOver())
-					if err != nil || got != oauthserver.ApprovalDone {
+					if err != nil || got != oauthstore.ApprovalDone {
 						t.Errorf("%q, %v", got, err)
 					}
 					return
 				}
-				got, err := f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: token}, next)
-				if err == nil && got.Outcome == oauthserver.Moved {
-					got, err = f.RotateRefresh(t.Context(), oauthserver.Rotation{Token: f.refreshToken(t, first)}, next)
+				got, err := f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: token}, next)
+				if err == nil && got.Outcome == oauthstore.Moved {
+					got, err = f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: f.refreshToken(t, first)}, next)
 				}
-				if err != nil || got.Outcome != oauthserver.Issued {
+				if err != nil || got.Outcome != oauthstore.Issued {
 					t.Errorf("refresh: %q, %v", got.Outcome, err)
 				}
 			})
@@ -282,7 +283,7 @@ var takeOverCases = []testCase[partnerkit.Store]{
 			if len(users) == 1 {
 				f.wantUser(t, m, users[0])
 			} else {
-				f.wantUser(t, m, oauthserver.ErasedUser)
+				f.wantUser(t, m, partner.ErasedUser)
 			}
 		}
 	}},
@@ -292,7 +293,7 @@ var takeOverCases = []testCase[partnerkit.Store]{
 // user is suspended.
 func (f *oauthFixture) eraseUntil(t testing.TB, userID, last string) error {
 	t.Helper()
-	part := oauthserver.EraseUser{UserID: userID, Now: noon, Limit: 1000}
+	part := oauthstore.EraseUser{UserID: userID, Now: noon, Limit: 1000}
 	for {
 		done, err := f.EraseUser(t.Context(), part)
 		if err != nil || done.Next == "" || done.Next == last {
@@ -305,9 +306,9 @@ func (f *oauthFixture) eraseUntil(t testing.TB, userID, last string) error {
 // lastPart returns where the last part of an erasure begins.
 func (f *oauthFixture) lastPart(t testing.TB) string {
 	t.Helper()
-	part := oauthserver.EraseUser{UserID: "usr_absent", Now: noon, Limit: 1000}
+	part := oauthstore.EraseUser{UserID: "usr_absent", Now: noon, Limit: 1000}
 	for {
-		done := get[oauthserver.Erased](t)(f.EraseUser(t.Context(), part))
+		done := get[oauthstore.Erased](t)(f.EraseUser(t.Context(), part))
 		if done.Next == "" {
 			return part.After
 		}
@@ -315,7 +316,7 @@ func (f *oauthFixture) lastPart(t testing.TB) string {
 	}
 }
 
-func isNotFound(err error) bool { return errors.Is(err, oauthserver.ErrNotFound) }
+func isNotFound(err error) bool { return errors.Is(err, partner.ErrNotFound) }
 
 func ignoreNotFound(err error) error {
 	if isNotFound(err) {

@@ -9,7 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -67,13 +68,13 @@ var transactCases = []testCase[partnerkit.Store]{
 			if err := e.RecordAudit(ctx, auditEntry("app_1", noon)); err != nil {
 				return err
 			}
-			if err := fixture.AddApp(ctx, e, f.app); !errors.Is(err, oauthserver.ErrTaken) {
+			if err := fixture.AddApp(ctx, e, f.app); !errors.Is(err, oauthstore.ErrTaken) {
 				t.Errorf("the same app again: %v", err)
 			}
 			// An operation that is refused without an error has undone what it did.
 			refused := f.approval(request.ID, noon)
-			refused.Check = func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalUnreviewed }
-			if got, err := e.DecideRequest(ctx, refused); err != nil || got.Outcome != oauthserver.ApprovalUnreviewed {
+			refused.Check = func(partner.App) oauthstore.ApprovalOutcome { return oauthstore.ApprovalUnreviewed }
+			if got, err := e.DecideRequest(ctx, refused); err != nil || got.Outcome != oauthstore.ApprovalUnreviewed {
 				t.Errorf("%q, %v", got.Outcome, err)
 			}
 			return e.RecordAudit(ctx, auditEntry("app_1", noon))
@@ -138,7 +139,7 @@ var transactCases = []testCase[partnerkit.Store]{
 		f := newOAuth(t, e)
 		testdb.Race(contenders, func(int) {
 			err := e.Transact(t.Context(), func(ctx context.Context) error {
-				_, err := e.UpdateApp(ctx, f.app.ID, func(a oauthserver.App) (oauthserver.App, error) {
+				_, err := e.UpdateApp(ctx, f.app.ID, func(a partner.App) (partner.App, error) {
 					a.Name += "+"
 					return a, nil
 				})
@@ -151,7 +152,7 @@ var transactCases = []testCase[partnerkit.Store]{
 				t.Error(err)
 			}
 		})
-		if app := get[oauthserver.App](t)(e.App(t.Context(), f.app.ID)); len(app.Name) != len(f.app.Name)+contenders {
+		if app := get[partner.App](t)(e.App(t.Context(), f.app.ID)); len(app.Name) != len(f.app.Name)+contenders {
 			t.Errorf("the app is called %q", app.Name)
 		}
 		wantEntries(t, e, contenders)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -68,7 +68,7 @@ var sqlWebhookCases = []testCase[*Env]{
 		e.exec(t, "DELETE FROM partnerkit_code WHERE app_id = $1", f.app.ID)
 		e.exec(t, "DELETE FROM partnerkit_grant WHERE user_id = $1", f.user)
 		e.exec(t, "DELETE FROM partnerkit_installation WHERE app_id = $1", f.app.ID)
-		e.exec(t, "UPDATE partnerkit_app SET origin = $2 WHERE id = $1", f.app.ID, string(oauthserver.OriginRegistered))
+		e.exec(t, "UPDATE partnerkit_app SET origin = $2 WHERE id = $1", f.app.ID, string(partner.OriginRegistered))
 		get[int](t)(purge(e, storage.PurgeOAuth)(t.Context(), noon.Add(31*24*time.Hour), 100))
 		if n := e.count(t, "SELECT COUNT(*) FROM partnerkit_webhook WHERE id = $1", f.webhook.ID); n != 0 {
 			t.Errorf("%d webhooks of an app that is gone", n)

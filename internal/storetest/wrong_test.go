@@ -13,7 +13,8 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -61,21 +62,21 @@ var wrongStores = []struct {
 
 type twoRedeem struct{ partnerkit.Store }
 
-func (s twoRedeem) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+func (s twoRedeem) RedeemCode(ctx context.Context, code oauthstore.Code, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	return won(s.Store.RedeemCode(ctx, code, m))
 }
 
 type twoCollect struct{ partnerkit.Store }
 
-func (s twoCollect) CollectDevice(ctx context.Context, d oauthserver.DeviceCode, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+func (s twoCollect) CollectDevice(ctx context.Context, d oauthstore.DeviceCode, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	return won(s.Store.CollectDevice(ctx, d, m))
 }
 
 type renaming struct{ partnerkit.Store }
 
-func (s renaming) NameCustomBusiness(ctx context.Context, n oauthserver.NameCustomBusiness) (oauthserver.NamedCustomBusiness, error) {
+func (s renaming) NameCustomBusiness(ctx context.Context, n oauthstore.NameCustomBusiness) (oauthstore.NamedCustomBusiness, error) {
 	named, err := s.Store.NameCustomBusiness(ctx, n)
-	if errors.Is(err, oauthserver.ErrConnectionExists) {
+	if errors.Is(err, oauthstore.ErrConnectionExists) {
 		err = nil
 	}
 	return named, err
@@ -83,74 +84,74 @@ func (s renaming) NameCustomBusiness(ctx context.Context, n oauthserver.NameCust
 
 type twoAssertions struct{ partnerkit.Store }
 
-func (s twoAssertions) UseAssertion(ctx context.Context, a oauthserver.UsedAssertion) (bool, error) {
+func (s twoAssertions) UseAssertion(ctx context.Context, a oauthstore.UsedAssertion) (bool, error) {
 	_, err := s.Store.UseAssertion(ctx, a)
 	return true, err
 }
 
 type twoExchange struct{ partnerkit.Store }
 
-func (s twoExchange) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+func (s twoExchange) ExchangeSession(ctx context.Context, x oauthstore.Exchange, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	return won(s.Store.ExchangeSession(ctx, x, m))
 }
 
 // won tells a loser that it won.
-func won(got oauthserver.IssueResult, err error) (oauthserver.IssueResult, error) {
-	if got.Outcome == oauthserver.Lost {
-		got.Outcome = oauthserver.Issued
+func won(got oauthstore.IssueResult, err error) (oauthstore.IssueResult, error) {
+	if got.Outcome == oauthstore.Lost {
+		got.Outcome = oauthstore.Issued
 	}
 	return got, err
 }
 
 type forgetful struct{ partnerkit.Store }
 
-func (forgetful) EraseUser(context.Context, oauthserver.EraseUser) (oauthserver.Erased, error) {
-	return oauthserver.Erased{}, nil
+func (forgetful) EraseUser(context.Context, oauthstore.EraseUser) (oauthstore.Erased, error) {
+	return oauthstore.Erased{}, nil
 }
 
 type forgivingRefresh struct{ partnerkit.Store }
 
-func (s forgivingRefresh) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+func (s forgivingRefresh) RotateRefresh(ctx context.Context, r oauthstore.Rotation, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	if r.Token.Used {
-		return oauthserver.IssueResult{Outcome: oauthserver.Lost}, nil
+		return oauthstore.IssueResult{Outcome: oauthstore.Lost}, nil
 	}
 	return s.Store.RotateRefresh(ctx, r, m)
 }
 
 type endlessFamily struct{ partnerkit.Store }
 
-func (endlessFamily) Revoke(context.Context, oauthserver.Revocation) (bool, error) { return true, nil }
+func (endlessFamily) Revoke(context.Context, oauthstore.Revocation) (bool, error) { return true, nil }
 
 type deafToken struct{ partnerkit.Store }
 
-func (s deafToken) AccessToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.AccessToken, error) {
+func (s deafToken) AccessToken(ctx context.Context, tokenID string, digest storage.Digest) (oauthstore.AccessToken, error) {
 	token, err := s.Store.AccessToken(ctx, tokenID, digest)
-	token.InstallationStatus = oauthserver.InstallationActive
+	token.InstallationStatus = partner.InstallationActive
 	return token, err
 }
 
 type twiceDecided struct{ partnerkit.Store }
 
-func (s twiceDecided) DecideRequest(ctx context.Context, d oauthserver.Decision) (oauthserver.Approved, error) {
+func (s twiceDecided) DecideRequest(ctx context.Context, d oauthstore.Decision) (oauthstore.Approved, error) {
 	got, err := s.Store.DecideRequest(ctx, d)
-	if got.Outcome == oauthserver.ApprovalNotOpen {
-		got.Outcome = oauthserver.ApprovalDone
+	if got.Outcome == oauthstore.ApprovalNotOpen {
+		got.Outcome = oauthstore.ApprovalDone
 	}
 	return got, err
 }
 
 type silentEnd struct{ partnerkit.Store }
 
-func (s silentEnd) EndInstallation(ctx context.Context, end oauthserver.EndInstallation) (oauthserver.Installation, error) {
-	end.Record = func(oauthserver.Installation) []events.Event { return nil }
+func (s silentEnd) EndInstallation(ctx context.Context, end oauthstore.EndInstallation) (partner.Installation, error) {
+	end.Record = func(partner.Installation) []events.Event { return nil }
 	return s.Store.EndInstallation(ctx, end)
 }
 
 type eagerKeys struct{ partnerkit.Store }
 
-func (s eagerKeys) AddSigningKey(ctx context.Context, key oauthserver.SigningKey, after string, retireOlder time.Time) error {
+func (s eagerKeys) AddSigningKey(ctx context.Context, key oauthstore.SigningKey, after string, retireOlder time.Time) error {
 	err := s.Store.AddSigningKey(ctx, key, after, retireOlder)
-	if errors.Is(err, oauthserver.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -158,9 +159,9 @@ func (s eagerKeys) AddSigningKey(ctx context.Context, key oauthserver.SigningKey
 
 type unlimitedSecrets struct{ partnerkit.Store }
 
-func (s unlimitedSecrets) ChangeClientSecrets(ctx context.Context, appID string, change func([]oauthserver.ClientSecret) ([]oauthserver.ClientSecret, error)) error {
+func (s unlimitedSecrets) ChangeClientSecrets(ctx context.Context, appID string, change func([]partner.ClientSecret) ([]partner.ClientSecret, error)) error {
 	err := s.Store.ChangeClientSecrets(ctx, appID, change)
-	if errors.Is(err, oauthserver.ErrTooManySecrets) {
+	if errors.Is(err, oauthstore.ErrTooManySecrets) {
 		return nil
 	}
 	return err
@@ -179,10 +180,10 @@ func (noPurge) Purge(context.Context, storage.Purge) (int, error) { return 0, ni
 
 type hiddenError struct{ partnerkit.Store }
 
-func (s hiddenError) App(ctx context.Context, id string) (oauthserver.App, error) {
+func (s hiddenError) App(ctx context.Context, id string) (partner.App, error) {
 	app, err := s.Store.App(ctx, id)
 	if err != nil {
-		err = oauthserver.ErrNotFound
+		err = partner.ErrNotFound
 	}
 	return app, err
 }
@@ -269,7 +270,7 @@ func (s oldestFirst) Deliveries(ctx context.Context, q webhooks.DeliveryQuery) (
 
 type lostUpdate struct{ partnerkit.Store }
 
-func (s lostUpdate) UpdateApp(ctx context.Context, id string, change func(oauthserver.App) (oauthserver.App, error)) (oauthserver.App, error) {
+func (s lostUpdate) UpdateApp(ctx context.Context, id string, change func(partner.App) (partner.App, error)) (partner.App, error) {
 	app, err := s.App(ctx, id)
 	if err != nil {
 		return app, err
@@ -277,7 +278,7 @@ func (s lostUpdate) UpdateApp(ctx context.Context, id string, change func(oauths
 	if app, err = change(app); err != nil {
 		return app, err
 	}
-	return s.Store.UpdateApp(ctx, id, func(oauthserver.App) (oauthserver.App, error) { return app, nil })
+	return s.Store.UpdateApp(ctx, id, func(partner.App) (partner.App, error) { return app, nil })
 }
 
 type untransacted struct{ partnerkit.Store }
@@ -288,7 +289,7 @@ func (untransacted) Transact(ctx context.Context, do func(ctx context.Context) e
 
 type unlimitedApps struct{ partnerkit.Store }
 
-func (s unlimitedApps) RegisterApp(ctx context.Context, r oauthserver.Registration) (oauthserver.App, error) {
+func (s unlimitedApps) RegisterApp(ctx context.Context, r oauthstore.Registration) (partner.App, error) {
 	r.MaxApps = 0
 	return s.Store.RegisterApp(ctx, r)
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func appRoutes() []route {
@@ -34,7 +34,7 @@ type choice struct {
 }
 
 type appRow struct {
-	oauthserver.App
+	partner.App
 	Badge        look.Badge
 	Organization look.Named
 }
@@ -42,7 +42,7 @@ type appRow struct {
 // listApps lists all apps, or those that a search finds.
 func (v *visit) listApps() error {
 	query := v.r.URL.Query()
-	filter := operator.AppFilter{Query: query.Get("query"), Status: oauthserver.AppStatus(query.Get("status"))}
+	filter := operator.AppFilter{Query: query.Get("query"), Status: partner.AppStatus(query.Get("status"))}
 	data := appsView{Query: filter.Query, Statuses: statusChoices(filter.Status)}
 	page, err := v.cfg.Operator.Apps(v.r.Context(), v.by, filter, console.Page{After: query.Get("after")})
 	if err != nil {
@@ -64,12 +64,12 @@ func (v *visit) exportUsage(format string) error {
 
 const appsTitle = "Apps"
 
-func statusChoices(chosen oauthserver.AppStatus) []choice {
+func statusChoices(chosen partner.AppStatus) []choice {
 	all := []choice{
 		{Text: "All"},
-		{Value: string(oauthserver.AppActive), Text: "Active"},
-		{Value: string(oauthserver.AppSuspended), Text: "Suspended"},
-		{Value: string(oauthserver.AppDeactivated), Text: "Deactivated"},
+		{Value: string(partner.AppActive), Text: "Active"},
+		{Value: string(partner.AppSuspended), Text: "Suspended"},
+		{Value: string(partner.AppDeactivated), Text: "Deactivated"},
 	}
 	for i := range all {
 		all[i].Chosen = all[i].Value == string(chosen)
@@ -90,7 +90,7 @@ type appView struct {
 
 // statusAction is a form that changes the status of an app.
 type statusAction struct {
-	Status  oauthserver.AppStatus
+	Status  partner.AppStatus
 	Title   string
 	Text    string
 	IsFinal bool
@@ -126,7 +126,7 @@ func (v *visit) appPage(form bodies.Form) (appView, error) {
 
 // businessRow is an installation, and limitRow a limit, with the name of the business.
 type businessRow struct {
-	oauthserver.Installation
+	partner.Installation
 	Business look.Named
 }
 
@@ -163,7 +163,7 @@ func (v *visit) nameParts(view *appView) error {
 }
 
 // appTrail leads to an app, or to the list for the page of the app itself.
-func (v *visit) appTrail(app oauthserver.App, isPart bool) []look.Link {
+func (v *visit) appTrail(app partner.App, isPart bool) []look.Link {
 	trail := []look.Link{{Text: appsTitle, Href: v.site.Href("apps")}}
 	if isPart {
 		trail = append(trail, look.Link{Text: app.Name, Href: v.site.Href("apps", app.ID)})
@@ -172,20 +172,20 @@ func (v *visit) appTrail(app oauthserver.App, isPart bool) []look.Link {
 }
 
 // actionsFor returns the actions for an app of a status.
-func actionsFor(status oauthserver.AppStatus) []statusAction {
+func actionsFor(status partner.AppStatus) []statusAction {
 	deactivate := statusAction{
-		Status: oauthserver.AppDeactivated, Title: "Deactivate", IsFinal: true, Reason: reasonField{Label: "Reason for the deactivation"},
+		Status: partner.AppDeactivated, Title: "Deactivate", IsFinal: true, Reason: reasonField{Label: "Reason for the deactivation"},
 		Text: "The app loses all access and its tokens end. This is final: the app can never be active again.",
 	}
 	switch status {
-	case oauthserver.AppActive:
+	case partner.AppActive:
 		return []statusAction{{
-			Status: oauthserver.AppSuspended, Title: "Suspend", Reason: reasonField{Label: "Reason for the suspension"},
+			Status: partner.AppSuspended, Title: "Suspend", Reason: reasonField{Label: "Reason for the suspension"},
 			Text: "The tokens of the app are rejected until it is reactivated. Businesses stay connected.",
 		}, deactivate}
-	case oauthserver.AppSuspended:
+	case partner.AppSuspended:
 		return []statusAction{{
-			Status: oauthserver.AppActive, Title: "Reactivate", Reason: reasonField{Label: "Reason for the reactivation"},
+			Status: partner.AppActive, Title: "Reactivate", Reason: reasonField{Label: "Reason for the reactivation"},
 			Text: "The app regains its previous access.",
 		}, deactivate}
 	}
@@ -201,8 +201,8 @@ func (v *visit) showApp() error {
 }
 
 // doneWith returns the notice after a change of an app's status.
-var doneWith = map[oauthserver.AppStatus]string{
-	oauthserver.AppActive: "app-reactivated", oauthserver.AppSuspended: "app-suspended", oauthserver.AppDeactivated: "app-deactivated",
+var doneWith = map[partner.AppStatus]string{
+	partner.AppActive: "app-reactivated", partner.AppSuspended: "app-suspended", partner.AppDeactivated: "app-deactivated",
 }
 
 func (v *visit) setAppStatus() error {
@@ -210,7 +210,7 @@ func (v *visit) setAppStatus() error {
 	if err != nil {
 		return err
 	}
-	appID, status := v.r.PathValue("appId"), oauthserver.AppStatus(form.Get("status"))
+	appID, status := v.r.PathValue("appId"), partner.AppStatus(form.Get("status"))
 	_, err = v.cfg.Operator.SetAppStatus(v.r.Context(), v.by, appID, status, site.UnixLines(form.Get("reason")))
 	if err == nil {
 		return v.to(doneWith[status], "apps", appID)

@@ -8,8 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func auditRoutes() []route {
@@ -50,7 +50,7 @@ func (v *visit) auditRows(entries []audit.Entry) ([]auditRow, error) {
 	rows := make([]auditRow, 0, len(entries))
 	for _, entry := range entries {
 		rows = append(rows, auditRow{
-			Entry: entry, Words: site.InWords(entry.Action), HasUser: entry.UserID != "" && entry.UserID != oauthserver.ErasedUser,
+			Entry: entry, Words: site.InWords(entry.Action), HasUser: entry.UserID != "" && entry.UserID != partner.ErasedUser,
 			By: look.Named{ID: entry.UserID, Name: names.Users[entry.UserID]}, App: names.Apps[entry.AppID],
 		})
 	}

@@ -1,8 +1,8 @@
 package pages
 
 import (
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func figureRoutes() []route { return []route{{"GET ", (*visit).showFigures}} }
@@ -50,8 +50,8 @@ func (v *visit) showFigures() error {
 		return err
 	}
 	return v.show("figures", "Dashboard", figuresView{
-		PlatformFigures: figures, Active: figures.Apps[oauthserver.AppActive],
-		Suspended: figures.Apps[oauthserver.AppSuspended], Deactivated: figures.Apps[oauthserver.AppDeactivated],
+		PlatformFigures: figures, Active: figures.Apps[partner.AppActive],
+		Suspended: figures.Apps[partner.AppSuspended], Deactivated: figures.Apps[partner.AppDeactivated],
 		Table: webhooksTable{Webhooks: failing},
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func reviewRoutes() []route {
@@ -67,7 +67,7 @@ func (v *visit) user(userID string) (operator.UserDetails, error) {
 }
 
 type reviewView struct {
-	App      oauthserver.App
+	App      partner.App
 	Badge    look.Badge // of the subject
 	Subject  console.Subject
 	IsFirst  bool // nothing was reviewed before
@@ -108,7 +108,7 @@ func newSide(appID string, values []string, isImage bool, field string) side {
 func (s side) Number(index int) int { return index + 1 }
 
 // compareApps compares what a review covers of an app.
-func compareApps(reviewed, submitted oauthserver.Profile) []comparison {
+func compareApps(reviewed, submitted partner.Profile) []comparison {
 	return []comparison{
 		compare("Name", values(reviewed.Name), values(submitted.Name)),
 		compare("Redirect URIs", reviewed.RedirectURIs, submitted.RedirectURIs),
@@ -177,7 +177,7 @@ func (v *visit) reviewPage(note string) (reviewView, error) {
 	}
 	view.Reviewer = reviewer.Name
 	switch state := view.Subject.State; {
-	case review.App.Status == oauthserver.AppDeactivated:
+	case review.App.Status == partner.AppDeactivated:
 	case state.IsOpen():
 		view.MayTake = state == console.RevisionSubmitted
 		view.MayEnd = !view.MayTake && (reviewer.ID == v.by.UserID() || !reviewer.IsOperator || reviewer.Status == identity.UserSuspended)

@@ -5,8 +5,8 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -20,7 +20,7 @@ func supportRoutes() []route {
 }
 
 // ofApp reads the app of the path, and makes the page a part of it.
-func (v *visit) ofApp() (oauthserver.App, error) {
+func (v *visit) ofApp() (partner.App, error) {
 	details, err := v.cfg.Operator.App(v.r.Context(), v.by, v.r.PathValue("appId"))
 	v.trail = v.appTrail(details.App, true)
 	return details.App, err

@@ -9,8 +9,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func userRoutes() []route {
@@ -140,7 +140,7 @@ func (v *visit) setUserStatus() error {
 
 type erasedView struct {
 	UserID string
-	oauthserver.Erasure
+	partner.Erasure
 }
 
 // eraseUser erases a user whose id was entered once more, and reports what that did.

@@ -6,20 +6,21 @@ import (
 	"errors"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// HoldRequest implements oauthserver.RequestStore. A lock on the oldest request of the session
+// HoldRequest implements oauthstore.RequestStore. A lock on the oldest request of the session
 // makes two calls take turns: ids sort by time, so a request that is added meanwhile is never
 // the oldest, and the DELETE sees the requests that were committed while the lock was waited for.
-func (s *Store) HoldRequest(ctx context.Context, r oauthserver.AuthorizationRequest) error {
+func (s *Store) HoldRequest(ctx context.Context, r oauthstore.AuthorizationRequest) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		n, err := tx.exec(ctx, `INSERT INTO partnerkit_authorization_request
 				(id, digest, browser, session, app_id, redirect_uri, scopes, code_challenge, created_at, expires_at, state, purpose, business_id)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (digest) DO NOTHING`,
 			r.ID, r.Digest.Bytes(), r.Browser.Bytes(), r.Session.Bytes(), r.AppID, r.RedirectURI, r.Scopes.String(), r.CodeChallenge, ms(r.CreatedAt), ms(r.ExpiresAt), r.State, string(r.Purpose), r.BusinessID)
-		if err != nil || n == 0 || r.Session == (oauthserver.Digest{}) {
+		if err != nil || n == 0 || r.Session == (storage.Digest{}) {
 			return err
 		}
 		var oldest string
@@ -29,15 +30,15 @@ func (s *Store) HoldRequest(ctx context.Context, r oauthserver.AuthorizationRequ
 			return present(err) // it is the only one
 		}
 		_, err = tx.exec(ctx, `DELETE FROM partnerkit_authorization_request WHERE id IN (SELECT id FROM partnerkit_authorization_request
-			WHERE session = $1 AND used_at IS NULL ORDER BY id DESC LIMIT $2 OFFSET $2)`, r.Session.Bytes(), oauthserver.MaxOpenRequests)
+			WHERE session = $1 AND used_at IS NULL ORDER BY id DESC LIMIT $2 OFFSET $2)`, r.Session.Bytes(), oauthstore.MaxOpenRequests)
 		return err
 	})
 	return wrap("hold request", err)
 }
 
-// Request implements oauthserver.RequestStore.
-func (s *Store) Request(ctx context.Context, digest oauthserver.Digest) (oauthserver.AuthorizationRequest, error) {
-	r := oauthserver.AuthorizationRequest{Digest: digest}
+// Request implements oauthstore.RequestStore.
+func (s *Store) Request(ctx context.Context, digest storage.Digest) (oauthstore.AuthorizationRequest, error) {
+	r := oauthstore.AuthorizationRequest{Digest: digest}
 	var scopes string
 	var created, expires int64
 	var used sql.NullInt64
@@ -53,12 +54,12 @@ func (s *Store) Request(ctx context.Context, digest oauthserver.Digest) (oauthse
 
 const useRequest = "UPDATE partnerkit_authorization_request SET used_at = $2, state = NULL WHERE id = $1 AND used_at IS NULL AND expires_at > $2"
 
-// DecideRequest implements oauthserver.RequestStore.
-func (s *Store) DecideRequest(ctx context.Context, d oauthserver.Decision) (oauthserver.Approved, error) {
+// DecideRequest implements oauthstore.RequestStore.
+func (s *Store) DecideRequest(ctx context.Context, d oauthstore.Decision) (oauthstore.Approved, error) {
 	return s.decide(ctx, d, decidable{
 		deny: useRequest,
 		find: "SELECT app_id, scopes FROM partnerkit_authorization_request WHERE id = $1 AND purpose <> 'take over' AND used_at IS NULL AND expires_at > $2",
-		use: func(ctx context.Context, tx *tx, done oauthserver.Approved) (int64, error) {
+		use: func(ctx context.Context, tx *tx, done oauthstore.Approved) (int64, error) {
 			n, err := tx.exec(ctx, useRequest, d.RequestID, ms(d.Now))
 			if err != nil || n == 0 || d.ForInstallation {
 				return n, err
@@ -70,12 +71,12 @@ func (s *Store) DecideRequest(ctx context.Context, d oauthserver.Decision) (oaut
 	})
 }
 
-// DecideDevice implements oauthserver.DeviceStore.
-func (s *Store) DecideDevice(ctx context.Context, d oauthserver.Decision) (oauthserver.Approved, error) {
+// DecideDevice implements oauthstore.DeviceStore.
+func (s *Store) DecideDevice(ctx context.Context, d oauthstore.Decision) (oauthstore.Approved, error) {
 	return s.decide(ctx, d, decidable{
 		deny: "UPDATE partnerkit_device_code SET status = 'DENIED' WHERE id = $1 AND status = 'PENDING' AND expires_at > $2",
 		find: "SELECT app_id, scopes FROM partnerkit_device_code WHERE id = $1 AND status = 'PENDING' AND expires_at > $2",
-		use: func(ctx context.Context, tx *tx, done oauthserver.Approved) (int64, error) {
+		use: func(ctx context.Context, tx *tx, done oauthstore.Approved) (int64, error) {
 			return tx.exec(ctx, `UPDATE partnerkit_device_code SET status = 'APPROVED', installation_id = $3, grant_id = $4, user_id = $5
 				WHERE id = $1 AND status = 'PENDING' AND expires_at > $2`, d.RequestID, ms(d.Now), done.Installation.ID, done.Grant.ID, d.UserID)
 		},
@@ -87,12 +88,12 @@ func (s *Store) DecideDevice(ctx context.Context, d oauthserver.Decision) (oauth
 type decidable struct {
 	deny string
 	find string
-	use  func(ctx context.Context, tx *tx, done oauthserver.Approved) (int64, error)
+	use  func(ctx context.Context, tx *tx, done oauthstore.Approved) (int64, error)
 }
 
 // decide rolls back what it did before it learnt that it came too late.
-func (s *Store) decide(ctx context.Context, d oauthserver.Decision, what decidable) (oauthserver.Approved, error) {
-	var result oauthserver.Approved
+func (s *Store) decide(ctx context.Context, d oauthstore.Decision, what decidable) (oauthstore.Approved, error) {
+	var result oauthstore.Approved
 	err := s.write(ctx, func(ctx context.Context, tx *tx) (err error) {
 		decide := tx.approve
 		if d.IsDenied {
@@ -101,7 +102,7 @@ func (s *Store) decide(ctx context.Context, d oauthserver.Decision, what decidab
 		if result, err = decide(ctx, d, what); err != nil {
 			return err
 		}
-		if result.Outcome != oauthserver.ApprovalDone {
+		if result.Outcome != oauthstore.ApprovalDone {
 			return errStop
 		}
 		if err := tx.audit(ctx, d.Audit); err != nil || d.IsDenied {
@@ -115,17 +116,17 @@ func (s *Store) decide(ctx context.Context, d oauthserver.Decision, what decidab
 	return result, wrap("decide", err)
 }
 
-func (t *tx) deny(ctx context.Context, d oauthserver.Decision, what decidable) (oauthserver.Approved, error) {
+func (t *tx) deny(ctx context.Context, d oauthstore.Decision, what decidable) (oauthstore.Approved, error) {
 	n, err := t.exec(ctx, what.deny, d.RequestID, ms(d.Now))
 	if err != nil || n == 0 {
-		return oauthserver.Approved{Outcome: oauthserver.ApprovalNotOpen}, err
+		return oauthstore.Approved{Outcome: oauthstore.ApprovalNotOpen}, err
 	}
-	return oauthserver.Approved{Outcome: oauthserver.ApprovalDone}, nil
+	return oauthstore.Approved{Outcome: oauthstore.ApprovalDone}, nil
 }
 
 // approve takes its locks in the order app, installation, grant, artifact.
-func (t *tx) approve(ctx context.Context, d oauthserver.Decision, what decidable) (oauthserver.Approved, error) {
-	notOpen := oauthserver.Approved{Outcome: oauthserver.ApprovalNotOpen}
+func (t *tx) approve(ctx context.Context, d oauthstore.Decision, what decidable) (oauthstore.Approved, error) {
+	notOpen := oauthstore.Approved{Outcome: oauthstore.ApprovalNotOpen}
 	var appID, asked string
 	look := func() error { return t.one(ctx, what.find, []any{d.RequestID, ms(d.Now)}, &appID, &asked) }
 	if err := look(); err != nil {
@@ -139,7 +140,7 @@ func (t *tx) approve(ctx context.Context, d oauthserver.Decision, what decidable
 	if err != nil {
 		return notOpen, err
 	}
-	if done.Outcome != oauthserver.ApprovalDone {
+	if done.Outcome != oauthstore.ApprovalDone {
 		// It may have been used up while the lock was waited for, which comes first.
 		if err := look(); err != nil {
 			return notOpen, present(err)
@@ -163,20 +164,20 @@ func present(err error) error {
 
 // connect makes the installation and the consent, or adds the scopes to those
 // that are there.
-func (t *tx) connect(ctx context.Context, d oauthserver.Decision, appID string, scopes identity.Scopes) (oauthserver.Approved, error) {
+func (t *tx) connect(ctx context.Context, d oauthstore.Decision, appID string, scopes identity.Scopes) (oauthstore.Approved, error) {
 	lock := t.dialect.ForShare
 	if d.MaxConnections > 0 { // approvals take turns, so that each counts those before it
 		lock = t.dialect.ForUpdate
 	}
 	app, err := t.lockApp(ctx, appID, lock)
-	if errors.Is(err, oauthserver.ErrNotFound) {
-		return oauthserver.Approved{Outcome: oauthserver.ApprovalAppDead}, nil
+	if errors.Is(err, partner.ErrNotFound) {
+		return oauthstore.Approved{Outcome: oauthstore.ApprovalAppDead}, nil
 	}
 	if err != nil {
-		return oauthserver.Approved{}, err
+		return oauthstore.Approved{}, err
 	}
-	done := oauthserver.Approved{App: app, Outcome: d.Check(app)}
-	if done.Outcome != oauthserver.ApprovalDone {
+	done := oauthstore.Approved{App: app, Outcome: d.Check(app)}
+	if done.Outcome != oauthstore.ApprovalDone {
 		return done, nil
 	}
 	user, err := t.userStatus(ctx, d.UserID)
@@ -184,11 +185,11 @@ func (t *tx) connect(ctx context.Context, d oauthserver.Decision, appID string, 
 		return done, err
 	}
 	if user != identity.UserActive {
-		done.Outcome = oauthserver.ApprovalUserDead
+		done.Outcome = oauthstore.ApprovalUserDead
 		return done, nil
 	}
 	if isFull, err := t.isFull(ctx, d, appID); err != nil || isFull {
-		done.Outcome = oauthserver.ApprovalFull
+		done.Outcome = oauthstore.ApprovalFull
 		return done, err
 	}
 	if err := t.install(ctx, d, appID, scopes, &done); err != nil {
@@ -201,7 +202,7 @@ func (t *tx) connect(ctx context.Context, d oauthserver.Decision, appID string, 
 }
 
 // isFull reports whether the app, which is locked, may not be connected to a further business.
-func (t *tx) isFull(ctx context.Context, d oauthserver.Decision, appID string) (bool, error) {
+func (t *tx) isFull(ctx context.Context, d oauthstore.Decision, appID string) (bool, error) {
 	if d.MaxConnections == 0 || d.OwnSandbox {
 		return false, nil
 	}
@@ -213,7 +214,7 @@ func (t *tx) isFull(ctx context.Context, d oauthserver.Decision, appID string) (
 
 // install inserts an ACTIVE installation. If the unique index shows that there is one
 // already, install locks it and adds the missing scopes.
-func (t *tx) install(ctx context.Context, d oauthserver.Decision, appID string, scopes identity.Scopes, done *oauthserver.Approved) error {
+func (t *tx) install(ctx context.Context, d oauthstore.Decision, appID string, scopes identity.Scopes, done *oauthstore.Approved) error {
 	var row installationRow
 	err := t.one(ctx, `INSERT INTO partnerkit_installation (id, app_id, business_id, status, scopes, created_at, own_sandbox) VALUES ($1, $2, $3, 'ACTIVE', $4, $5, $6)
 		ON CONFLICT (app_id, business_id) WHERE status = 'ACTIVE' DO UPDATE SET scopes = partnerkit_installation.scopes RETURNING `+installationColumns,
@@ -234,14 +235,14 @@ func (t *tx) install(ctx context.Context, d oauthserver.Decision, appID string, 
 }
 
 // consent does the same for the user's grant.
-func (t *tx) consent(ctx context.Context, d oauthserver.Decision, scopes identity.Scopes, done *oauthserver.Approved) (err error) {
-	done.Grant, err = t.addGrant(ctx, oauthserver.Grant{ID: d.GrantID, InstallationID: done.Installation.ID, UserID: d.UserID, Scopes: scopes, CreatedAt: d.Now})
+func (t *tx) consent(ctx context.Context, d oauthstore.Decision, scopes identity.Scopes, done *oauthstore.Approved) (err error) {
+	done.Grant, err = t.addGrant(ctx, oauthstore.Grant{ID: d.GrantID, InstallationID: done.Installation.ID, UserID: d.UserID, Scopes: scopes, CreatedAt: d.Now})
 	return err
 }
 
 // addGrant inserts a grant of a member of the business. If the user has one already, it adds
 // the missing scopes to that one.
-func (t *tx) addGrant(ctx context.Context, grant oauthserver.Grant) (oauthserver.Grant, error) {
+func (t *tx) addGrant(ctx context.Context, grant oauthstore.Grant) (oauthstore.Grant, error) {
 	var held string
 	var created int64
 	err := t.one(ctx, `INSERT INTO partnerkit_grant (id, installation_id, user_id, scopes, created_at) VALUES ($1, $2, $3, $4, $5)

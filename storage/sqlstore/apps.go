@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -15,7 +16,7 @@ const appColumns = `a.id, a.client_id, a.type, a.status, a.status_reason, a.orig
 
 // appRow scans a row of appColumns.
 type appRow struct {
-	app                          oauthserver.App
+	app                          partner.App
 	redirectURIs, scopes         string
 	fetched, freshUntil, created int64
 	reviewedAs                   profileRow
@@ -26,8 +27,8 @@ type profileRow struct{ name, redirectURIs, scopes, appURL string }
 
 func (r *profileRow) dest() []any { return []any{&r.name, &r.redirectURIs, &r.scopes, &r.appURL} }
 
-func (r *profileRow) value() (oauthserver.Profile, error) {
-	p := oauthserver.Profile{Name: r.name, AppURL: r.appURL}
+func (r *profileRow) value() (partner.Profile, error) {
+	p := partner.Profile{Name: r.name, AppURL: r.appURL}
 	var err error
 	if p.RedirectURIs, err = parseURIs(r.redirectURIs); err != nil {
 		return p, err
@@ -44,7 +45,7 @@ func parseURIs(text string) ([]string, error) {
 	return parseList(text)
 }
 
-func profileValues(p oauthserver.Profile) []any {
+func profileValues(p partner.Profile) []any {
 	return []any{p.Name, list(p.RedirectURIs), p.Scopes.String(), p.AppURL}
 }
 
@@ -56,7 +57,7 @@ func (r *appRow) dest() []any {
 	return append(own, r.reviewedAs.dest()...)
 }
 
-func (r *appRow) value() (oauthserver.App, error) {
+func (r *appRow) value() (partner.App, error) {
 	var err error
 	if r.app.RedirectURIs, err = parseList(r.redirectURIs); err != nil {
 		return r.app, err
@@ -68,7 +69,7 @@ func (r *appRow) value() (oauthserver.App, error) {
 	return r.app, decoded(stored{r.scopes, &r.app.Scopes})
 }
 
-func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauthserver.ClientSecret) error {
+func (t *tx) createApp(ctx context.Context, app partner.App, secrets []partner.ClientSecret) error {
 	n, err := t.exec(ctx, `INSERT INTO partnerkit_app (id, client_id, type, status, status_reason, origin, name, organization_id, reviewed, redirect_uris,
 			scopes, pinned_version, app_url, metadata, document_fetched_at, document_fresh_until, created_at, version,
 			custom_business_id, reviewed_name, reviewed_redirect_uris, reviewed_scopes, reviewed_app_url)
@@ -77,7 +78,7 @@ func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauth
 		return err
 	}
 	if n == 0 {
-		return oauthserver.ErrTaken
+		return oauthstore.ErrTaken
 	}
 	for _, secret := range secrets {
 		if err := t.addSecret(ctx, secret); err != nil {
@@ -90,24 +91,24 @@ func (t *tx) createApp(ctx context.Context, app oauthserver.App, secrets []oauth
 	return t.noteSecrets(ctx, app.ID)
 }
 
-func appValues(a oauthserver.App) []any {
+func appValues(a partner.App) []any {
 	return append([]any{
 		a.ID, a.ClientID, string(a.Type), string(a.Status), a.StatusReason, string(a.Origin), a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs),
 		a.Scopes.String(), a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), ms(a.CreatedAt), a.Version, a.CustomBusinessID,
 	}, profileValues(a.ReviewedAs)...)
 }
 
-// App implements oauthserver.AppStore.
-func (s *Store) App(ctx context.Context, id string) (oauthserver.App, error) {
+// App implements oauthstore.AppStore.
+func (s *Store) App(ctx context.Context, id string) (partner.App, error) {
 	var row appRow
 	if err := s.read(ctx, "SELECT "+appColumns+" FROM partnerkit_app a WHERE a.id = $1", []any{id}, row.dest()...); err != nil {
-		return oauthserver.App{}, wrap("app", notFound(err))
+		return partner.App{}, wrap("app", notFound(err))
 	}
 	return row.value()
 }
 
 // LockApp implements console.LockStore.
-func (s *Store) LockApp(ctx context.Context, id string) (app oauthserver.App, err error) {
+func (s *Store) LockApp(ctx context.Context, id string) (app partner.App, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *tx) error {
 		app, err = tx.lockApp(ctx, id, tx.dialect.ForUpdate)
 		return err
@@ -116,17 +117,17 @@ func (s *Store) LockApp(ctx context.Context, id string) (app oauthserver.App, er
 }
 
 // lockApp reads an app under a lock that the suffix names.
-func (t *tx) lockApp(ctx context.Context, id, suffix string) (oauthserver.App, error) {
+func (t *tx) lockApp(ctx context.Context, id, suffix string) (partner.App, error) {
 	var row appRow
 	if err := t.one(ctx, "SELECT "+appColumns+" FROM partnerkit_app a WHERE a.id = $1"+suffix, []any{id}, row.dest()...); err != nil {
-		return oauthserver.App{}, notFound(err)
+		return partner.App{}, notFound(err)
 	}
 	return row.value()
 }
 
-// UpdateApp implements oauthserver.AppStore.
-func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserver.App) (oauthserver.App, error)) (oauthserver.App, error) {
-	var changed oauthserver.App
+// UpdateApp implements oauthstore.AppStore.
+func (s *Store) UpdateApp(ctx context.Context, id string, change func(partner.App) (partner.App, error)) (partner.App, error) {
+	var changed partner.App
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		app, next, err := tx.changeApp(ctx, id, change)
 		if err != nil {
@@ -140,29 +141,29 @@ func (s *Store) UpdateApp(ctx context.Context, id string, change func(oauthserve
 }
 
 // changeApp locks an app and returns it before and after a change, which is not saved yet.
-func (t *tx) changeApp(ctx context.Context, id string, change func(oauthserver.App) (oauthserver.App, error)) (app, next oauthserver.App, err error) {
+func (t *tx) changeApp(ctx context.Context, id string, change func(partner.App) (partner.App, error)) (app, next partner.App, err error) {
 	if app, err = t.lockApp(ctx, id, t.dialect.ForUpdate); err != nil {
 		return app, next, err
 	}
 	if next, err = change(app); err != nil {
 		return app, next, err
 	}
-	if app.Status == oauthserver.AppDeactivated && next.Status != app.Status {
-		return app, next, oauthserver.ErrDeactivated
+	if app.Status == partner.AppDeactivated && next.Status != app.Status {
+		return app, next, oauthstore.ErrDeactivated
 	}
 	next.ID, next.ClientID, next.Type, next.Origin, next.CreatedAt, next.Version = app.ID, app.ClientID, app.Type, app.Origin, app.CreatedAt, app.Version+1
 	return app, reviewedAsItIs(next), nil
 }
 
 // reviewedAsItIs completes an app that is reviewed and does not say as what.
-func reviewedAsItIs(a oauthserver.App) oauthserver.App {
+func reviewedAsItIs(a partner.App) partner.App {
 	if a.Reviewed && a.ReviewedAs.IsEmpty() {
 		a.ReviewedAs = a.Profile()
 	}
 	return a
 }
 
-func (t *tx) saveApp(ctx context.Context, a oauthserver.App) error {
+func (t *tx) saveApp(ctx context.Context, a partner.App) error {
 	values := []any{
 		a.ID, a.Name, a.OrganizationID, a.Reviewed, list(a.RedirectURIs), a.Scopes.String(),
 		a.PinnedVersion, a.AppURL, a.Metadata, ms(a.DocumentFetchedAt), ms(a.DocumentFreshUntil), string(a.Type), string(a.Status), a.StatusReason, a.Version, a.CustomBusinessID,
@@ -173,16 +174,16 @@ func (t *tx) saveApp(ctx context.Context, a oauthserver.App) error {
 	return err
 }
 
-// SaveDocumentApp implements oauthserver.AppStore.
-func (s *Store) SaveDocumentApp(ctx context.Context, app oauthserver.App) (oauthserver.App, error) {
-	var saved oauthserver.App
+// SaveDocumentApp implements oauthstore.AppStore.
+func (s *Store) SaveDocumentApp(ctx context.Context, app partner.App) (partner.App, error) {
+	var saved partner.App
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		err := tx.createApp(ctx, app, nil)
 		if err == nil {
 			saved = app
 			return nil
 		}
-		if !errors.Is(err, oauthserver.ErrTaken) {
+		if !errors.Is(err, oauthstore.ErrTaken) {
 			return err
 		}
 		var row appRow
@@ -190,7 +191,7 @@ func (s *Store) SaveDocumentApp(ctx context.Context, app oauthserver.App) (oauth
 		if err != nil {
 			return notFound(err)
 		}
-		if saved, err = row.value(); err != nil || saved.Origin != oauthserver.OriginDocument || app.DocumentFetchedAt.Before(saved.DocumentFetchedAt) {
+		if saved, err = row.value(); err != nil || saved.Origin != partner.OriginDocument || app.DocumentFetchedAt.Before(saved.DocumentFetchedAt) {
 			return err // not a document's, or a slower node with an older one
 		}
 		saved.Name, saved.Type, saved.RedirectURIs, saved.Scopes, saved.Metadata = app.Name, app.Type, app.RedirectURIs, app.Scopes, app.Metadata
@@ -212,7 +213,7 @@ func wrap(act string, err error) error {
 // notFound turns an empty result into the error of the interface.
 func notFound(err error) error {
 	if errors.Is(err, storage.ErrNoRows) {
-		return oauthserver.ErrNotFound
+		return partner.ErrNotFound
 	}
 	return err
 }
@@ -220,7 +221,7 @@ func notFound(err error) error {
 // changedOne turns an update of nothing into the error of the interface.
 func changedOne(n int64, err error) error {
 	if err == nil && n == 0 {
-		return oauthserver.ErrNotFound
+		return partner.ErrNotFound
 	}
 	return err
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -43,7 +43,7 @@ func (s *Store) AddAsset(ctx context.Context, a console.Asset, limit int) error 
 
 // roomFor locks an app that has fewer than limit rows in a table. A concurrent insert for
 // the same app waits, so that the count stays correct.
-func (t *tx) roomFor(ctx context.Context, appID, table string, limit int) (oauthserver.App, error) {
+func (t *tx) roomFor(ctx context.Context, appID, table string, limit int) (partner.App, error) {
 	app, err := t.lockApp(ctx, appID, t.dialect.ForUpdate)
 	if err != nil {
 		return app, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -29,7 +29,7 @@ func (s *Store) RequestChallenge(ctx context.Context, r webhooks.ChallengeReques
 		if err != nil {
 			return err
 		}
-		standing := webhooks.Standing{IsEnabled: hook.Enabled, IsAppUsable: status == string(oauthserver.AppActive), IsUnverified: !hook.UnverifiedSince.IsZero()}
+		standing := webhooks.Standing{IsEnabled: hook.Enabled, IsAppUsable: status == string(partner.AppActive), IsUnverified: !hook.UnverifiedSince.IsZero()}
 		if err := r.Check(standing); err != nil {
 			return err
 		}

@@ -8,14 +8,15 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 const installationColumns = "id, app_id, business_id, status, scopes, created_at, ended_at"
 
 type installationRow struct {
-	installation oauthserver.Installation
+	installation partner.Installation
 	scopes       string
 	created      int64
 	ended        sql.NullInt64
@@ -26,7 +27,7 @@ func (r *installationRow) dest() []any {
 	return []any{&i.ID, &i.AppID, &i.BusinessID, &i.Status, &r.scopes, &r.created, &r.ended}
 }
 
-func (r *installationRow) value() (oauthserver.Installation, error) {
+func (r *installationRow) value() (partner.Installation, error) {
 	r.installation.CreatedAt, r.installation.EndedAt = fromMS(r.created), fromNullMS(r.ended)
 	return r.installation, decoded(stored{r.scopes, &r.installation.Scopes})
 }
@@ -34,20 +35,20 @@ func (r *installationRow) value() (oauthserver.Installation, error) {
 const activeInstallation = "SELECT " + installationColumns + " FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE'"
 
 // ActiveInstallation returns the installation of an app in a business, for hosts;
-// oauthserver.ErrNotFound.
-func (s *Store) ActiveInstallation(ctx context.Context, appID, businessID string) (oauthserver.Installation, error) {
-	found, err := s.Installations(ctx, oauthserver.InstallationQuery{AppID: appID, BusinessID: businessID})
+// partner.ErrNotFound.
+func (s *Store) ActiveInstallation(ctx context.Context, appID, businessID string) (partner.Installation, error) {
+	found, err := s.Installations(ctx, partner.InstallationQuery{AppID: appID, BusinessID: businessID})
 	if err == nil && len(found) == 0 {
-		err = oauthserver.ErrNotFound
+		err = partner.ErrNotFound
 	}
 	if err != nil {
-		return oauthserver.Installation{}, wrap("installation", err)
+		return partner.Installation{}, wrap("installation", err)
 	}
 	return found[0], nil
 }
 
-// Installations implements oauthserver.ConnectionStore.
-func (s *Store) Installations(ctx context.Context, q oauthserver.InstallationQuery) ([]oauthserver.Installation, error) {
+// Installations implements oauthstore.ConnectionStore.
+func (s *Store) Installations(ctx context.Context, q partner.InstallationQuery) ([]partner.Installation, error) {
 	query, args := "SELECT "+installationColumns+" FROM partnerkit_installation WHERE status = 'ACTIVE'", []any(nil)
 	add := func(condition string, value any) {
 		args = append(args, value)
@@ -71,8 +72,8 @@ func (s *Store) Installations(ctx context.Context, q oauthserver.InstallationQue
 }
 
 // installations reads rows of installationColumns.
-func (s *Store) installations(ctx context.Context, query string, args ...any) ([]oauthserver.Installation, error) {
-	var all []oauthserver.Installation
+func (s *Store) installations(ctx context.Context, query string, args ...any) ([]partner.Installation, error) {
+	var all []partner.Installation
 	err := storage.Each(ctx, s, s.sql.of(query), args,
 		func(scan func(...any) error) error {
 			var row installationRow
@@ -87,7 +88,7 @@ func (s *Store) installations(ctx context.Context, query string, args ...any) ([
 }
 
 // BusinessInstallations implements console.Store.
-func (s *Store) BusinessInstallations(ctx context.Context, appID, afterBusinessID string, limit int) ([]oauthserver.Installation, error) {
+func (s *Store) BusinessInstallations(ctx context.Context, appID, afterBusinessID string, limit int) ([]partner.Installation, error) {
 	all, err := s.installations(ctx, "SELECT "+installationColumns+` FROM partnerkit_installation AS shown
 		WHERE app_id = $1 AND business_id > $2 AND NOT EXISTS (SELECT 1 FROM partnerkit_installation AS newer
 			WHERE newer.app_id = shown.app_id AND newer.business_id = shown.business_id
@@ -96,10 +97,10 @@ func (s *Store) BusinessInstallations(ctx context.Context, appID, afterBusinessI
 	return all, wrap("installations in businesses", err)
 }
 
-// EndInstallation implements oauthserver.ConnectionStore. It marks the installation row, on
+// EndInstallation implements oauthstore.ConnectionStore. It marks the installation row, on
 // which all its tokens depend, and waits for transactions that are issuing tokens under it.
-func (s *Store) EndInstallation(ctx context.Context, end oauthserver.EndInstallation) (oauthserver.Installation, error) {
-	var ended oauthserver.Installation
+func (s *Store) EndInstallation(ctx context.Context, end oauthstore.EndInstallation) (partner.Installation, error) {
+	var ended partner.Installation
 	err := s.write(ctx, func(ctx context.Context, tx *tx) (err error) {
 		if ended, err = tx.endInstallation(ctx, end); err != nil {
 			return err
@@ -112,20 +113,20 @@ func (s *Store) EndInstallation(ctx context.Context, end oauthserver.EndInstalla
 	return ended, wrap("end installation", err)
 }
 
-func (t *tx) endInstallation(ctx context.Context, end oauthserver.EndInstallation) (oauthserver.Installation, error) {
+func (t *tx) endInstallation(ctx context.Context, end oauthstore.EndInstallation) (partner.Installation, error) {
 	var row installationRow
 	err := t.one(ctx, `UPDATE partnerkit_installation SET status = $3, ended_at = $4, redact_at = $5
 		WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE' RETURNING `+installationColumns,
 		[]any{end.AppID, end.BusinessID, string(end.Status), ms(end.Now), ms(end.RedactAt)}, row.dest()...)
 	if err != nil {
-		return oauthserver.Installation{}, notFound(err)
+		return partner.Installation{}, notFound(err)
 	}
 	return row.value()
 }
 
-// SetInstallationScopes implements oauthserver.ConnectionStore.
-func (s *Store) SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after oauthserver.Installation) []events.Event) (oauthserver.Installation, error) {
-	var after oauthserver.Installation
+// SetInstallationScopes implements oauthstore.ConnectionStore.
+func (s *Store) SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after partner.Installation) []events.Event) (partner.Installation, error) {
+	var after partner.Installation
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var row installationRow
 		if err := tx.one(ctx, activeInstallation+tx.dialect.ForUpdate, []any{appID, businessID}, row.dest()...); err != nil {
@@ -145,13 +146,13 @@ func (s *Store) SetInstallationScopes(ctx context.Context, appID, businessID str
 	return after, wrap("set installation scopes", err)
 }
 
-func (t *tx) setInstallationScopes(ctx context.Context, i oauthserver.Installation) error {
+func (t *tx) setInstallationScopes(ctx context.Context, i partner.Installation) error {
 	_, err := t.exec(ctx, "UPDATE partnerkit_installation SET scopes = $2 WHERE id = $1", i.ID, i.Scopes.String())
 	return err
 }
 
-// EndGrant implements oauthserver.ConnectionStore.
-func (s *Store) EndGrant(ctx context.Context, end oauthserver.EndGrant) error {
+// EndGrant implements oauthstore.ConnectionStore.
+func (s *Store) EndGrant(ctx context.Context, end oauthstore.EndGrant) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		n, err := tx.exec(ctx, `UPDATE partnerkit_grant SET ended_at = $4 WHERE user_id = $3 AND ended_at IS NULL AND installation_id IN (
 				SELECT id FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND status = 'ACTIVE')`,
@@ -167,7 +168,7 @@ func (s *Store) EndGrant(ctx context.Context, end oauthserver.EndGrant) error {
 const setUserStatus = `INSERT INTO partnerkit_user_state (user_id, status, changed_at) VALUES ($1, $2, $3)
 	ON CONFLICT (user_id) DO UPDATE SET status = excluded.status, changed_at = excluded.changed_at`
 
-// SetUserStatus implements oauthserver.ConnectionStore.
+// SetUserStatus implements oauthstore.ConnectionStore.
 func (s *Store) SetUserStatus(ctx context.Context, userID string, status identity.UserStatus, now time.Time) error {
 	_, err := s.exec(ctx, setUserStatus, userID, string(status), ms(now))
 	return wrap("set user status", err)
@@ -175,7 +176,7 @@ func (s *Store) SetUserStatus(ctx context.Context, userID string, status identit
 
 const userStatusOf = "SELECT COALESCE((SELECT status FROM partnerkit_user_state WHERE user_id = $1), 'ACTIVE')"
 
-// UserStatus implements oauthserver.ConnectionStore.
+// UserStatus implements oauthstore.ConnectionStore.
 func (s *Store) UserStatus(ctx context.Context, userID string) (identity.UserStatus, error) {
 	var status identity.UserStatus
 	err := s.read(ctx, userStatusOf, []any{userID}, &status)

@@ -5,14 +5,14 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 var _ console.Store = (*Store)(nil)
 
-// Apps implements oauthserver.AppStore and console.Store.
-func (s *Store) Apps(ctx context.Context, q oauthserver.AppQuery) ([]oauthserver.App, error) {
+// Apps implements oauthstore.AppStore and console.Store.
+func (s *Store) Apps(ctx context.Context, q partner.AppQuery) ([]partner.App, error) {
 	var args []any
 	where := make([]string, 0, 2)
 	switch {
@@ -54,7 +54,7 @@ func (s *Store) Apps(ctx context.Context, q oauthserver.AppQuery) ([]oauthserver
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
 	args = append(args, q.Limit)
-	var all []oauthserver.App
+	var all []partner.App
 	err := storage.Each(ctx, s, s.sql.of(query+" ORDER BY a.id DESC LIMIT "+places(len(args)-1, 1)), args,
 		func(scan func(...any) error) error {
 			var row appRow

@@ -5,14 +5,15 @@ import (
 	"errors"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // approveCustom inserts the approval of a custom connection. If the unique index shows that
 // there is one already, approveCustom replaces what it allows.
-func (t *tx) approveCustom(ctx context.Context, d oauthserver.Decision, scopes identity.Scopes, done *oauthserver.Approved) error {
-	grant := oauthserver.Grant{InstallationID: done.Installation.ID, Scopes: scopes, Permissions: d.Permissions}
+func (t *tx) approveCustom(ctx context.Context, d oauthstore.Decision, scopes identity.Scopes, done *oauthstore.Approved) error {
+	grant := oauthstore.Grant{InstallationID: done.Installation.ID, Scopes: scopes, Permissions: d.Permissions}
 	var created int64
 	err := t.one(ctx, `INSERT INTO partnerkit_grant (id, installation_id, user_id, scopes, permissions, created_at) VALUES ($1, $2, '', $3, $4, $5)
 		ON CONFLICT (installation_id, user_id) WHERE ended_at IS NULL DO UPDATE SET scopes = excluded.scopes, permissions = excluded.permissions RETURNING id, created_at`,
@@ -22,16 +23,16 @@ func (t *tx) approveCustom(ctx context.Context, d oauthserver.Decision, scopes i
 	return err
 }
 
-// NameCustomBusiness implements oauthserver.ConnectionStore. The lock on the app keeps
+// NameCustomBusiness implements oauthstore.ConnectionStore. The lock on the app keeps
 // approvals and issues of tokens away, which lock it too.
-func (s *Store) NameCustomBusiness(ctx context.Context, n oauthserver.NameCustomBusiness) (oauthserver.NamedCustomBusiness, error) {
-	var named oauthserver.NamedCustomBusiness
+func (s *Store) NameCustomBusiness(ctx context.Context, n oauthstore.NameCustomBusiness) (oauthstore.NamedCustomBusiness, error) {
+	var named oauthstore.NamedCustomBusiness
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		app, next, err := tx.changeApp(ctx, n.AppID, n.Change)
 		if err != nil {
 			return err
 		}
-		named = oauthserver.NamedCustomBusiness{App: next}
+		named = oauthstore.NamedCustomBusiness{App: next}
 		if next.CustomBusinessID != app.CustomBusinessID && app.CustomBusinessID != "" {
 			if named.Uninstalled, err = tx.endCustom(ctx, app, n.End, next.CustomBusinessID == ""); err != nil {
 				return err
@@ -44,7 +45,7 @@ func (s *Store) NameCustomBusiness(ctx context.Context, n oauthserver.NameCustom
 
 // endCustom ends the custom connection of a locked app, if there is one and it may, and
 // reports whether the installation ended with it.
-func (t *tx) endCustom(ctx context.Context, app oauthserver.App, end oauthserver.EndInstallation, may bool) (uninstalled bool, err error) { //nolint:revive // a result, not a switch
+func (t *tx) endCustom(ctx context.Context, app partner.App, end oauthstore.EndInstallation, may bool) (uninstalled bool, err error) { //nolint:revive // a result, not a switch
 	var row installationRow
 	if err := t.one(ctx, activeInstallation+t.dialect.ForUpdate, []any{app.ID, app.CustomBusinessID}, row.dest()...); err != nil {
 		return false, present(err)
@@ -58,7 +59,7 @@ func (t *tx) endCustom(ctx context.Context, app oauthserver.App, end oauthserver
 		return false, present(err)
 	}
 	if !may {
-		return false, oauthserver.ErrConnectionExists
+		return false, oauthstore.ErrConnectionExists
 	}
 	if _, err := t.exec(ctx, "UPDATE partnerkit_grant SET ended_at = $2 WHERE id = $1", own, ms(end.Now)); err != nil {
 		return false, err
@@ -74,23 +75,23 @@ func (t *tx) endCustom(ctx context.Context, app oauthserver.App, end oauthserver
 	case !errors.Is(err, storage.ErrNoRows):
 		return false, err
 	}
-	end.AppID, end.BusinessID, end.Status = installation.AppID, installation.BusinessID, oauthserver.InstallationRemoved
+	end.AppID, end.BusinessID, end.Status = installation.AppID, installation.BusinessID, partner.InstallationRemoved
 	if installation, err = t.endInstallation(ctx, end); err != nil {
 		return false, err
 	}
 	return true, t.record(ctx, end.Record(installation))
 }
 
-// CustomConnections implements oauthserver.ConnectionStore.
-func (s *Store) CustomConnections(ctx context.Context, installationIDs ...string) ([]oauthserver.Grant, error) {
+// CustomConnections implements oauthstore.ConnectionStore.
+func (s *Store) CustomConnections(ctx context.Context, installationIDs ...string) ([]oauthstore.Grant, error) {
 	if len(installationIDs) == 0 {
 		return nil, nil
 	}
-	var all []oauthserver.Grant
+	var all []oauthstore.Grant
 	err := storage.Each(ctx, s, s.sql.of("SELECT id, installation_id, scopes, permissions, created_at FROM partnerkit_grant WHERE user_id = '' AND ended_at IS NULL AND installation_id IN ("+
 		places(0, len(installationIDs))+")"), anys(installationIDs),
 		func(scan func(...any) error) error {
-			var one oauthserver.Grant
+			var one oauthstore.Grant
 			var scopes, permissions string
 			var created int64
 			err := scan(&one.ID, &one.InstallationID, &scopes, &permissions, &created)
@@ -113,31 +114,31 @@ const customConnection = `SELECT a.status, a.scopes, i.status, i.scopes, i.id, g
 	JOIN partnerkit_installation i ON i.app_id = a.id AND i.business_id = a.custom_business_id AND i.status = 'ACTIVE'
 	JOIN partnerkit_grant g ON g.installation_id = i.id AND g.user_id = '' AND g.ended_at IS NULL WHERE a.id = $1`
 
-// IssueForInstallation implements oauthserver.TokenStore: 2 statements.
-func (s *Store) IssueForInstallation(ctx context.Context, appID string, narrow identity.Scopes, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
-	return s.issue(ctx, "issue installation token", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
+// IssueForInstallation implements oauthstore.TokenStore: 2 statements.
+func (s *Store) IssueForInstallation(ctx context.Context, appID string, narrow identity.Scopes, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
+	return s.issue(ctx, "issue installation token", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {
 		of := parents{app: appID}
 		var row lockedRow
 		var approved string
 		err := tx.one(ctx, customConnection+tx.dialect.ShareOf("a, i, g"), []any{appID},
 			(*string)(&row.state.app), &row.appScopes, (*string)(&row.state.installation), &row.granted, &of.installation, &of.grant, &approved)
 		if err != nil {
-			return oauthserver.IssueResult{}, notFound(err)
+			return oauthstore.IssueResult{}, notFound(err)
 		}
 		state, err := row.decode()
 		if err != nil {
-			return oauthserver.IssueResult{}, err
+			return oauthstore.IssueResult{}, err
 		}
 		scopes, err := parseScopes(approved)
 		if err != nil {
-			return oauthserver.IssueResult{}, err
+			return oauthstore.IssueResult{}, err
 		}
 		issued := state.result(scopes, m)
 		switch {
-		case issued.Outcome != oauthserver.Issued:
+		case issued.Outcome != oauthstore.Issued:
 			return issued, errStop
 		case !issued.Scopes.HasAll(narrow):
-			return oauthserver.IssueResult{Outcome: oauthserver.TooWide}, errStop
+			return oauthstore.IssueResult{Outcome: oauthstore.TooWide}, errStop
 		case !narrow.IsEmpty():
 			issued.Scopes = narrow
 		}

@@ -5,30 +5,32 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// CreateDevice implements oauthserver.DeviceStore.
-func (s *Store) CreateDevice(ctx context.Context, d oauthserver.DeviceCode, digest oauthserver.Digest) error {
+// CreateDevice implements oauthstore.DeviceStore.
+func (s *Store) CreateDevice(ctx context.Context, d oauthstore.DeviceCode, digest storage.Digest) error {
 	n, err := s.exec(ctx, `INSERT INTO partnerkit_device_code (id, digest, user_code, app_id, scopes, status, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (user_code) DO NOTHING`,
-		d.ID, digest.Bytes(), d.UserCode, d.AppID, d.Scopes.String(), string(oauthserver.DevicePending), ms(d.CreatedAt), ms(d.ExpiresAt))
+		d.ID, digest.Bytes(), d.UserCode, d.AppID, d.Scopes.String(), string(oauthstore.DevicePending), ms(d.CreatedAt), ms(d.ExpiresAt))
 	if err == nil && n == 0 {
-		err = oauthserver.ErrTaken
+		err = oauthstore.ErrTaken
 	}
 	return wrap("create device code", err)
 }
 
-// Device implements oauthserver.DeviceStore.
-func (s *Store) Device(ctx context.Context, q oauthserver.DeviceQuery) (oauthserver.DeviceCode, error) {
+// Device implements oauthstore.DeviceStore.
+func (s *Store) Device(ctx context.Context, q oauthstore.DeviceQuery) (oauthstore.DeviceCode, error) {
 	if q.UserCode != "" {
 		return s.deviceWhere(ctx, "x.user_code = $1", q.UserCode)
 	}
 	return s.deviceWhere(ctx, "x.digest = $1", q.Digest.Bytes())
 }
 
-func (s *Store) deviceWhere(ctx context.Context, condition string, value any) (oauthserver.DeviceCode, error) {
-	var d oauthserver.DeviceCode
+func (s *Store) deviceWhere(ctx context.Context, condition string, value any) (oauthstore.DeviceCode, error) {
+	var d oauthstore.DeviceCode
 	var appScopes, scopes string
 	var installation, business, status, installed, grant, user sql.NullString
 	var grantEnded sql.NullInt64
@@ -44,13 +46,13 @@ func (s *Store) deviceWhere(ctx context.Context, condition string, value any) (o
 	if err != nil {
 		return d, wrap("device code", notFound(err))
 	}
-	d.InstallationID, d.BusinessID, d.InstallationStatus = installation.String, business.String, oauthserver.InstallationStatus(status.String)
+	d.InstallationID, d.BusinessID, d.InstallationStatus = installation.String, business.String, partner.InstallationStatus(status.String)
 	d.GrantID, d.GrantEnded, d.UserID = grant.String, grantEnded.Valid, user.String
 	d.CreatedAt, d.ExpiresAt = fromMS(created), fromMS(expires)
 	return d, decoded(stored{appScopes, &d.AppScopes}, stored{installed.String, &d.InstallationScopes}, stored{scopes, &d.Scopes})
 }
 
-// PollDevice implements oauthserver.DeviceStore.
+// PollDevice implements oauthstore.DeviceStore.
 func (s *Store) PollDevice(ctx context.Context, deviceID string, now time.Time, interval time.Duration) (bool, error) {
 	n, err := s.exec(ctx, `UPDATE partnerkit_device_code SET polled_at = $2
 		WHERE id = $1 AND status = 'PENDING' AND (polled_at IS NULL OR polled_at <= $3)`, deviceID, ms(now), ms(now.Add(-interval)))

@@ -10,13 +10,14 @@ import (
 
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // eraseStep does one batch of a step of an erasure, of the rows behind after. It returns
 // where its next batch begins; empty: the step is complete.
-type eraseStep func(ctx context.Context, tx *tx, e oauthserver.EraseUser, after string) (oauthserver.Erasure, string, error)
+type eraseStep func(ctx context.Context, tx *tx, e oauthstore.EraseUser, after string) (partner.Erasure, string, error)
 
 // eraseSteps are the steps of an erasure in their order. The suspension comes first: by it
 // every token is dead at once and none is issued. An approval or an exchange that read the
@@ -29,8 +30,8 @@ type eraseStep func(ctx context.Context, tx *tx, e oauthserver.EraseUser, after 
 var eraseSteps = []eraseStep{
 	suspendErased,
 	passApps,
-	userColumn{table: "partnerkit_grant", end: "ended_at", count: func(e *oauthserver.Erasure) *int { return &e.Consents }}.erase,
-	userColumn{table: "partnerkit_family", end: "ended_at", count: func(e *oauthserver.Erasure) *int { return &e.Families }}.erase,
+	userColumn{table: "partnerkit_grant", end: "ended_at", count: func(e *partner.Erasure) *int { return &e.Consents }}.erase,
+	userColumn{table: "partnerkit_family", end: "ended_at", count: func(e *partner.Erasure) *int { return &e.Families }}.erase,
 	userColumn{table: "partnerkit_access_token", end: "revoked_at", only: "family_id IS NULL"}.erase, // others ended with their family
 	userColumn{table: "partnerkit_code"}.erase,
 	userColumn{table: "partnerkit_device_code"}.erase,
@@ -42,18 +43,18 @@ var eraseSteps = []eraseStep{
 	forgetStatus,
 }
 
-// EraseUser implements oauthserver.ConnectionStore. Its cursor is the number of a step and
+// EraseUser implements oauthstore.ConnectionStore. Its cursor is the number of a step and
 // the last row that the step has passed.
-func (s *Store) EraseUser(ctx context.Context, e oauthserver.EraseUser) (oauthserver.Erased, error) {
+func (s *Store) EraseUser(ctx context.Context, e oauthstore.EraseUser) (oauthstore.Erased, error) {
 	number, after, _ := strings.Cut(e.After, " ")
 	step, err := strconv.Atoi("0" + number)
 	if err != nil || step >= len(eraseSteps) || e.Limit < 1 {
-		return oauthserver.Erased{}, fmt.Errorf("erase user: no part after %q with limit %d", e.After, e.Limit)
+		return oauthstore.Erased{}, fmt.Errorf("erase user: no part after %q with limit %d", e.After, e.Limit)
 	}
-	var done oauthserver.Erased
+	var done oauthstore.Erased
 	err = s.write(ctx, func(ctx context.Context, tx *tx) error {
 		did, next, err := eraseSteps[step](ctx, tx, e, after)
-		done = oauthserver.Erased{Erasure: did}
+		done = oauthstore.Erased{Erasure: did}
 		switch {
 		case next != "":
 			done.Next = fmt.Sprint(step, " ", next)
@@ -66,13 +67,13 @@ func (s *Store) EraseUser(ctx context.Context, e oauthserver.EraseUser) (oauthse
 }
 
 // suspendErased makes every token of the user dead.
-func suspendErased(ctx context.Context, tx *tx, e oauthserver.EraseUser, _ string) (none oauthserver.Erasure, _ string, err error) {
+func suspendErased(ctx context.Context, tx *tx, e oauthstore.EraseUser, _ string) (none partner.Erasure, _ string, err error) {
 	_, err = tx.exec(ctx, setUserStatus, e.UserID, string(identity.UserSuspended), ms(e.Now))
 	return none, "", err
 }
 
 // forgetStatus ends the suspension with the last row that has the id.
-func forgetStatus(ctx context.Context, tx *tx, e oauthserver.EraseUser, _ string) (none oauthserver.Erasure, _ string, err error) {
+func forgetStatus(ctx context.Context, tx *tx, e oauthstore.EraseUser, _ string) (none partner.Erasure, _ string, err error) {
 	_, err = tx.exec(ctx, "DELETE FROM partnerkit_user_state WHERE user_id = $1", e.UserID)
 	return none, "", err
 }
@@ -81,7 +82,7 @@ func forgetStatus(ctx context.Context, tx *tx, e oauthserver.EraseUser, _ string
 const maxPassed = 100
 
 // passApps locks apps and changes nothing. It waits for what is being issued or approved.
-func passApps(ctx context.Context, tx *tx, e oauthserver.EraseUser, after string) (none oauthserver.Erasure, last string, err error) {
+func passApps(ctx context.Context, tx *tx, e oauthstore.EraseUser, after string) (none partner.Erasure, last string, err error) {
 	n, limit := 0, min(e.Limit, maxPassed)
 	err = storage.Each(ctx, tx.on, tx.sql.of("SELECT id FROM partnerkit_app WHERE id > $1 ORDER BY id LIMIT $2"+tx.dialect.ForUpdate), []any{after, limit},
 		func(scan func(...any) error) error {
@@ -100,10 +101,10 @@ type userColumn struct {
 	column string // empty: user_id
 	end    string // the column that ends a row; empty: the row depends on others that end
 	only   string // which rows end; empty: all
-	count  func(*oauthserver.Erasure) *int
+	count  func(*partner.Erasure) *int
 }
 
-func (c userColumn) erase(ctx context.Context, tx *tx, e oauthserver.EraseUser, after string) (done oauthserver.Erasure, next string, err error) {
+func (c userColumn) erase(ctx context.Context, tx *tx, e oauthstore.EraseUser, after string) (done partner.Erasure, next string, err error) {
 	last, next, err := tx.batch(ctx, c.table, after, e.Limit)
 	if err != nil || last == "" {
 		return done, "", err
@@ -119,7 +120,7 @@ func (c userColumn) erase(ctx context.Context, tx *tx, e oauthserver.EraseUser, 
 			*c.count(&done) = int(ended)
 		}
 	}
-	n, err := tx.exec(ctx, "UPDATE "+c.table+" SET "+column+" = $4"+rows, after, last, e.UserID, oauthserver.ErasedUser)
+	n, err := tx.exec(ctx, "UPDATE "+c.table+" SET "+column+" = $4"+rows, after, last, e.UserID, partner.ErasedUser)
 	done.Records = int(n)
 	return done, next, err
 }
@@ -136,19 +137,19 @@ func (t *tx) batch(ctx context.Context, table, after string, limit int) (last, n
 	return found.String, next, err
 }
 
-func eraseAudit(ctx context.Context, tx *tx, e oauthserver.EraseUser, after string) (done oauthserver.Erasure, next string, err error) {
+func eraseAudit(ctx context.Context, tx *tx, e oauthstore.EraseUser, after string) (done partner.Erasure, next string, err error) {
 	last, next, err := tx.batch(ctx, "partnerkit_audit", after, e.Limit)
 	if err != nil || last == "" {
 		return done, "", err
 	}
 	n, err := tx.exec(ctx, `UPDATE partnerkit_audit SET user_id = CASE WHEN user_id = $3 THEN $4 ELSE user_id END, target = CASE WHEN target = $3 THEN $4 ELSE target END
-		WHERE id > $1 AND id <= $2 AND (user_id = $3 OR target = $3)`, after, last, e.UserID, oauthserver.ErasedUser)
+		WHERE id > $1 AND id <= $2 AND (user_id = $3 OR target = $3)`, after, last, e.UserID, partner.ErasedUser)
 	done.AuditEntries, done.Records = int(n), int(n)
 	return done, next, err
 }
 
 // eraseKeys deletes the idempotency keys of the user.
-func eraseKeys(ctx context.Context, tx *tx, e oauthserver.EraseUser, _ string) (done oauthserver.Erasure, next string, err error) {
+func eraseKeys(ctx context.Context, tx *tx, e oauthstore.EraseUser, _ string) (done partner.Erasure, next string, err error) {
 	n, err := tx.exec(ctx, `DELETE FROM partnerkit_idempotency_key WHERE (app_id, business_id, name) IN (
 		SELECT app_id, business_id, name FROM partnerkit_idempotency_key WHERE app_id = $1 LIMIT $2)`, keystore.UserCallerID(e.UserID), e.Limit)
 	done.Records = int(n)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -30,7 +30,7 @@ func readExtensions(ctx context.Context, from storage.Querier, sql *sqlText, app
 
 // ChangeExtensions implements console.ExtensionStore. It holds the app, which every change of
 // its extensions waits for.
-func (s *Store) ChangeExtensions(ctx context.Context, appID string, change func(oauthserver.App, []console.Extension) ([]console.Extension, error)) error {
+func (s *Store) ChangeExtensions(ctx context.Context, appID string, change func(partner.App, []console.Extension) ([]console.Extension, error)) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		app, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate)
 		if err != nil {

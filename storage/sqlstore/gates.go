@@ -3,7 +3,7 @@ package sqlstore
 import (
 	"database/sql"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -29,7 +29,7 @@ func (r *gateRow) dest() []any {
 
 func (r *gateRow) standing(appID string) (webhooks.Standing, error) {
 	now := webhooks.Standing{
-		IsDeleted: !r.webhook.Valid || r.deleted.Valid, IsEnabled: r.enabled.Bool, IsUnverified: r.unverified.Valid, IsAppUsable: r.status.String == string(oauthserver.AppActive),
+		IsDeleted: !r.webhook.Valid || r.deleted.Valid, IsEnabled: r.enabled.Bool, IsUnverified: r.unverified.Valid, IsAppUsable: r.status.String == string(partner.AppActive),
 	}
 	now.Viewer.AppID, now.Viewer.IsInstalled = appID, r.installationScope.Valid
 	var lists []stored

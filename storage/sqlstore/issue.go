@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Code implements oauthserver.CodeStore.
-func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserver.Code, error) {
+// Code implements oauthstore.CodeStore.
+func (s *Store) Code(ctx context.Context, digest storage.Digest) (oauthstore.Code, error) {
 	var (
-		code          oauthserver.Code
+		code          oauthstore.Code
 		scopes        string
 		expires       int64
 		used          sql.NullInt64
@@ -33,22 +35,22 @@ func (s *Store) Code(ctx context.Context, digest oauthserver.Digest) (oauthserve
 	return code, decoded(stored{scopes, &code.Scopes})
 }
 
-// RedeemCode implements oauthserver.CodeStore: 5 statements.
-func (s *Store) RedeemCode(ctx context.Context, code oauthserver.Code, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
-	return s.issue(ctx, "redeem code", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
+// RedeemCode implements oauthstore.CodeStore: 5 statements.
+func (s *Store) RedeemCode(ctx context.Context, code oauthstore.Code, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
+	return s.issue(ctx, "redeem code", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {
 		of := parentsOf(code.Standing)
 		state, won, err := tx.use(ctx, of, "UPDATE partnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3 AND used_at IS NULL", ms(m.Now), m.FamilyID, code.ID)
 		if err != nil {
-			return oauthserver.IssueResult{}, err
+			return oauthstore.IssueResult{}, err
 		}
 		if !won { // a code that was used before is Lost, no matter what else has ended
-			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, tx.endFamilyOfCode(ctx, code.ID, m.Now)
+			return oauthstore.IssueResult{Outcome: oauthstore.Lost}, tx.endFamilyOfCode(ctx, code.ID, m.Now)
 		}
 		issued := state.result(code.Scopes, m)
 		switch {
 		case mayPass(issued.Outcome): // the code stays used, and has no family
 			return issued, tx.later(ctx, "UPDATE partnerkit_code SET family_id = NULL WHERE id = $1", code.ID)
-		case issued.Outcome != oauthserver.Issued:
+		case issued.Outcome != oauthstore.Issued:
 			return issued, errStop
 		}
 		return issued, tx.startFamily(ctx, of, issued.Scopes, m)
@@ -61,22 +63,22 @@ func (t *tx) endFamilyOfCode(ctx context.Context, codeID string, now time.Time) 
 	return err
 }
 
-// CollectDevice implements oauthserver.DeviceStore: 5 statements.
-func (s *Store) CollectDevice(ctx context.Context, device oauthserver.DeviceCode, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
-	return s.issue(ctx, "collect device", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
+// CollectDevice implements oauthstore.DeviceStore: 5 statements.
+func (s *Store) CollectDevice(ctx context.Context, device oauthstore.DeviceCode, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
+	return s.issue(ctx, "collect device", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {
 		of := parentsOf(device.Standing)
 		state, won, err := tx.use(ctx, of, "UPDATE partnerkit_device_code SET status = 'COLLECTED' WHERE id = $1 AND status = 'APPROVED'", device.ID)
 		if err != nil {
-			return oauthserver.IssueResult{}, err
+			return oauthstore.IssueResult{}, err
 		}
 		if !won {
-			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, nil
+			return oauthstore.IssueResult{Outcome: oauthstore.Lost}, nil
 		}
 		issued := state.result(device.Scopes, m)
 		switch {
 		case mayPass(issued.Outcome):
 			return issued, tx.later(ctx, "UPDATE partnerkit_device_code SET status = 'DENIED' WHERE id = $1", device.ID)
-		case issued.Outcome != oauthserver.Issued:
+		case issued.Outcome != oauthstore.Issued:
 			return issued, errStop
 		}
 		return issued, tx.startFamily(ctx, of, issued.Scopes, m)
@@ -86,33 +88,33 @@ func (s *Store) CollectDevice(ctx context.Context, device oauthserver.DeviceCode
 const exchangedInstallation = `SELECT i.id, i.app_id, i.business_id, i.status, i.scopes, i.created_at, i.ended_at
 	FROM partnerkit_app a JOIN partnerkit_installation i ON i.app_id = a.id WHERE a.id = $1 AND i.business_id = $2 AND i.status = 'ACTIVE'`
 
-// ExchangeSession implements oauthserver.SessionTokenStore: 4 statements, 6 with
+// ExchangeSession implements oauthstore.SessionTokenStore: 4 statements, 6 with
 // a refresh token.
-func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
-	return s.issue(ctx, "exchange session token", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
+func (s *Store) ExchangeSession(ctx context.Context, x oauthstore.Exchange, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
+	return s.issue(ctx, "exchange session token", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {
 		var row installationRow
 		// It locks the app before the user's status is read, for eraseSteps.
 		if err := tx.one(ctx, exchangedInstallation+tx.dialect.ShareOf("a, i"), []any{x.AppID, x.BusinessID}, row.dest()...); err != nil {
-			return oauthserver.IssueResult{}, notFound(err)
+			return oauthstore.IssueResult{}, notFound(err)
 		}
 		installed, err := row.value()
 		if err != nil {
-			return oauthserver.IssueResult{}, err
+			return oauthstore.IssueResult{}, err
 		}
 		if x.InstallationID != "" && x.InstallationID != installed.ID {
-			return oauthserver.IssueResult{Outcome: oauthserver.Dead}, nil
+			return oauthstore.IssueResult{Outcome: oauthstore.Dead}, nil
 		}
 		of := parents{app: x.AppID, installation: installed.ID, user: x.UserID}
 		state, won, err := tx.use(ctx, of, "INSERT INTO partnerkit_used_session_token (token_id, expires_at) VALUES ($1, $2) ON CONFLICT (token_id) DO NOTHING", x.TokenID, ms(x.ExpiresAt))
 		if err != nil {
-			return oauthserver.IssueResult{}, err
+			return oauthstore.IssueResult{}, err
 		}
 		issued := state.result(state.granted, m)
 		switch {
-		case issued.Outcome != oauthserver.Issued:
+		case issued.Outcome != oauthstore.Issued:
 			return issued, errStop
 		case !won:
-			return oauthserver.IssueResult{Outcome: oauthserver.Lost}, nil
+			return oauthstore.IssueResult{Outcome: oauthstore.Lost}, nil
 		case m.RefreshID == "":
 			return issued, tx.insertAccess(ctx, of.owners(), nil, 0, issued.Scopes.String(), m)
 		}
@@ -122,16 +124,16 @@ func (s *Store) ExchangeSession(ctx context.Context, x oauthserver.Exchange, m o
 
 // issue runs an operation that issues tokens. The operation returns errStop if it issued
 // none and its writes must be rolled back. If a parent does not exist, the outcome is Dead.
-func (s *Store) issue(ctx context.Context, name string, act func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error)) (oauthserver.IssueResult, error) {
-	var issued oauthserver.IssueResult
+func (s *Store) issue(ctx context.Context, name string, act func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error)) (oauthstore.IssueResult, error) {
+	var issued oauthstore.IssueResult
 	err := s.write(ctx, func(ctx context.Context, tx *tx) (err error) {
-		if issued, err = act(ctx, tx); errors.Is(err, oauthserver.ErrNotFound) {
-			issued, err = oauthserver.IssueResult{Outcome: oauthserver.Dead}, errStop
+		if issued, err = act(ctx, tx); errors.Is(err, partner.ErrNotFound) {
+			issued, err = oauthstore.IssueResult{Outcome: oauthstore.Dead}, errStop
 		}
 		return err
 	})
 	if err != nil && !errors.Is(err, errStop) {
-		return oauthserver.IssueResult{}, wrap(name, err)
+		return oauthstore.IssueResult{}, wrap(name, err)
 	}
 	return issued, nil
 }
@@ -148,16 +150,16 @@ func familyRow(of owners, id, scopes string) []any {
 }
 
 // accessRow is of an access token; one without a family, which is nil, is of generation 0.
-func accessRow(of owners, family any, generation int64, scopes string, m oauthserver.NewTokens) []any {
+func accessRow(of owners, family any, generation int64, scopes string, m oauthstore.NewTokens) []any {
 	return []any{m.AccessID, m.AccessDigest.Bytes(), scopes, ms(m.AccessExpires), of.app, of.installation, of.grant, of.user, family, generation}
 }
 
-func refreshRow(family any, generation int64, m oauthserver.NewTokens) []any {
+func refreshRow(family any, generation int64, m oauthstore.NewTokens) []any {
 	return []any{m.RefreshID, m.RefreshDigest.Bytes(), family, generation, ms(m.RefreshExpires)}
 }
 
 // startFamily makes a family with its first tokens: 3 statements.
-func (t *tx) startFamily(ctx context.Context, p parents, granted identity.Scopes, m oauthserver.NewTokens) error {
+func (t *tx) startFamily(ctx context.Context, p parents, granted identity.Scopes, m oauthstore.NewTokens) error {
 	of, scopes := p.owners(), granted.String()
 	if err := t.later(ctx, insertFamily+" ($1, $2, $3, $4, $5, $6, $7)", familyRow(of, m.FamilyID, scopes)...); err != nil {
 		return err
@@ -166,13 +168,13 @@ func (t *tx) startFamily(ctx context.Context, p parents, granted identity.Scopes
 }
 
 // insertTokens makes the tokens of a generation of the family: 2 statements.
-func (t *tx) insertTokens(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthserver.NewTokens) error {
+func (t *tx) insertTokens(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthstore.NewTokens) error {
 	if err := t.insertAccess(ctx, of, family, generation, scopes, m); err != nil {
 		return err
 	}
 	return t.later(ctx, insertRefresh+" ($1, $2, $3, $4, $5)", refreshRow(family, generation, m)...)
 }
 
-func (t *tx) insertAccess(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthserver.NewTokens) error {
+func (t *tx) insertAccess(ctx context.Context, of owners, family any, generation int64, scopes string, m oauthstore.NewTokens) error {
 	return t.later(ctx, insertAccess+" ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", accessRow(of, family, generation, scopes, m)...)
 }

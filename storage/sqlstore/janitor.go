@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -155,10 +156,10 @@ func keepUsedTokens(d storage.Dialect) string {
 		" ORDER BY t.id" + d.ShareOf("x") + " ON CONFLICT (digest) DO NOTHING"
 }
 
-// RecordRedactions implements oauthserver.JanitorStore. A timer is settled by one
+// RecordRedactions implements oauthstore.JanitorStore. A timer is settled by one
 // conditional write, so that exactly one node records its event. Values that the app has
 // attached to records of the business are deleted with it.
-func (s *Store) RecordRedactions(ctx context.Context, now time.Time, limit int, record func(oauthserver.Installation) []events.Event) (int, error) {
+func (s *Store) RecordRedactions(ctx context.Context, now time.Time, limit int, record func(partner.Installation) []events.Event) (int, error) {
 	settled := 0
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		settled = 0
@@ -194,8 +195,8 @@ func (s *Store) RecordRedactions(ctx context.Context, now time.Time, limit int, 
 	return settled, wrap("record redactions", err)
 }
 
-func (t *tx) dueRedactions(ctx context.Context, now time.Time, limit int) ([]oauthserver.Installation, error) {
-	var due []oauthserver.Installation
+func (t *tx) dueRedactions(ctx context.Context, now time.Time, limit int) ([]partner.Installation, error) {
+	var due []partner.Installation
 	err := storage.Each(ctx, t.on, t.sql.of("SELECT "+installationColumns+" FROM partnerkit_installation WHERE redact_at <= $1 ORDER BY redact_at LIMIT $2"), []any{ms(now), limit},
 		func(scan func(...any) error) error {
 			var row installationRow
@@ -211,7 +212,7 @@ func (t *tx) dueRedactions(ctx context.Context, now time.Time, limit int) ([]oau
 
 // wasConnectedAgain reports whether there is a later installation, which has a
 // timer of its own if it ended too.
-func (t *tx) wasConnectedAgain(ctx context.Context, i oauthserver.Installation) (bool, error) {
+func (t *tx) wasConnectedAgain(ctx context.Context, i partner.Installation) (bool, error) {
 	var n int
 	err := t.one(ctx, "SELECT COUNT(*) FROM partnerkit_installation WHERE app_id = $1 AND business_id = $2 AND created_at >= $3 AND id <> $4",
 		[]any{i.AppID, i.BusinessID, ms(i.EndedAt), i.ID}, &n)

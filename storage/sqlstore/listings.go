@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -16,7 +16,7 @@ func (s *Store) Listing(ctx context.Context, appID string) (console.Listing, err
 	}
 	listing, ok := listings[appID]
 	if !ok {
-		return console.Listing{}, wrap("listing", oauthserver.ErrNotFound)
+		return console.Listing{}, wrap("listing", partner.ErrNotFound)
 	}
 	return listing, nil
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -73,9 +73,9 @@ func (s *Store) RemoveTrustedDocument(ctx context.Context, documentID string) (o
 
 // Figures implements operator.Store.
 func (s *Store) Figures(ctx context.Context, since time.Time) (operator.Figures, error) {
-	f := operator.Figures{Apps: make(map[oauthserver.AppStatus]int)}
+	f := operator.Figures{Apps: make(map[partner.AppStatus]int)}
 	err := storage.Each(ctx, s, s.sql.of("SELECT status, COUNT(*) FROM partnerkit_app GROUP BY status"), nil, func(scan func(...any) error) error {
-		var status oauthserver.AppStatus
+		var status partner.AppStatus
 		var n int
 		err := scan(&status, &n)
 		f.Apps[status] = n

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -30,7 +31,7 @@ var (
 // standingRow is the scan target for standingColumns. Columns that need no decoding are
 // scanned into the Standing directly.
 type standingRow struct {
-	to                           *oauthserver.Standing
+	to                           *oauthstore.Standing
 	appScopes, installedScopes   string
 	grant, user                  sql.NullString
 	grantEnded, grantLeft        sql.NullInt64
@@ -70,7 +71,7 @@ type parents struct {
 	grant                   string // empty for an exchanged token
 }
 
-func parentsOf(s oauthserver.Standing) parents {
+func parentsOf(s oauthstore.Standing) parents {
 	return parents{app: s.AppID, installation: s.InstallationID, user: s.UserID, grant: s.GrantID}
 }
 
@@ -85,8 +86,8 @@ func (p parents) owners() owners {
 // operations that end a parent wait for its row. The user is not locked: tokens issued to a
 // user who is suspended at the same moment are rejected with the user.
 type locked struct {
-	app                oauthserver.AppStatus
-	installation       oauthserver.InstallationStatus
+	app                partner.AppStatus
+	installation       partner.InstallationStatus
 	grantEnded         bool
 	user               identity.UserStatus
 	appScopes, granted identity.Scopes
@@ -150,7 +151,7 @@ func (t *tx) use(ctx context.Context, p parents, write string, args ...any) (_ l
 	case err != nil:
 		return locked{}, false, err
 	case !row.found:
-		return locked{}, false, oauthserver.ErrNotFound
+		return locked{}, false, partner.ErrNotFound
 	}
 	state, err := row.decode()
 	return state, n > 0, err
@@ -159,24 +160,24 @@ func (t *tx) use(ctx context.Context, p parents, write string, args ...any) (_ l
 // result returns the outcome for tokens of these scopes: Issued with the scopes that are
 // still allowed, or the reason for refusal. What has ended for good comes before what may
 // pass.
-func (l locked) result(scopes identity.Scopes, m oauthserver.NewTokens) oauthserver.IssueResult {
+func (l locked) result(scopes identity.Scopes, m oauthstore.NewTokens) oauthstore.IssueResult {
 	left := scopes.Intersect(l.appScopes).Intersect(l.granted)
 	switch {
-	case l.app != oauthserver.AppActive:
-		return oauthserver.IssueResult{Outcome: oauthserver.ClientDead}
-	case l.installation == oauthserver.InstallationRevoked:
-		return oauthserver.IssueResult{Outcome: oauthserver.Revoked}
-	case l.installation != oauthserver.InstallationActive, l.grantEnded:
-		return oauthserver.IssueResult{Outcome: oauthserver.Dead}
+	case l.app != partner.AppActive:
+		return oauthstore.IssueResult{Outcome: oauthstore.ClientDead}
+	case l.installation == partner.InstallationRevoked:
+		return oauthstore.IssueResult{Outcome: oauthstore.Revoked}
+	case l.installation != partner.InstallationActive, l.grantEnded:
+		return oauthstore.IssueResult{Outcome: oauthstore.Dead}
 	case l.user != identity.UserActive, m.NotMember:
-		return oauthserver.IssueResult{Outcome: oauthserver.UserBarred}
+		return oauthstore.IssueResult{Outcome: oauthstore.UserBarred}
 	case left.IsEmpty():
-		return oauthserver.IssueResult{Outcome: oauthserver.NoScopes}
+		return oauthstore.IssueResult{Outcome: oauthstore.NoScopes}
 	}
-	return oauthserver.IssueResult{Outcome: oauthserver.Issued, Scopes: left}
+	return oauthstore.IssueResult{Outcome: oauthstore.Issued, Scopes: left}
 }
 
 // mayPass reports whether the cause of a refusal may pass.
-func mayPass(o oauthserver.Outcome) bool {
-	return o == oauthserver.UserBarred || o == oauthserver.NoScopes
+func mayPass(o oauthstore.Outcome) bool {
+	return o == oauthstore.UserBarred || o == oauthstore.NoScopes
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -223,7 +223,7 @@ func (s *Store) targets(ctx context.Context, claimed []claim) (map[string]target
 				return err
 			}
 			one.secrets.PreviousExpiresAt = fromNullMS(expires)
-			one.standing.IsDeleted, one.standing.IsAppUsable = deleted.Valid, status == string(oauthserver.AppActive)
+			one.standing.IsDeleted, one.standing.IsAppUsable = deleted.Valid, status == string(partner.AppActive)
 			one.standing.IsUnverified, one.standing.Viewer.AppID = unverified.Valid, one.appID
 			if one.standing.Viewer.AppScopes, err = scopes.of(text); err != nil {
 				s.log.ErrorContext(ctx, "storage: nothing is sent to a webhook, since the scopes of its app cannot be read", "webhook", id, "app", one.appID, "err", err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -196,7 +196,7 @@ func (s *Store) QueueTest(ctx context.Context, appID, webhookID string, fire fun
 		if target.Webhook, err = row.value(); err != nil {
 			return err
 		}
-		target.Standing = webhooks.Standing{IsEnabled: target.Webhook.Enabled, IsUnverified: !target.Webhook.UnverifiedSince.IsZero(), IsAppUsable: status == string(oauthserver.AppActive)}
+		target.Standing = webhooks.Standing{IsEnabled: target.Webhook.Enabled, IsUnverified: !target.Webhook.UnverifiedSince.IsZero(), IsAppUsable: status == string(partner.AppActive)}
 		if queued, err = fire(target); err != nil {
 			return err
 		}

@@ -5,19 +5,20 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// CreateRegistrationToken implements oauthserver.RegistrationStore.
-func (s *Store) CreateRegistrationToken(ctx context.Context, t oauthserver.RegistrationToken) error {
+// CreateRegistrationToken implements oauthstore.RegistrationStore.
+func (s *Store) CreateRegistrationToken(ctx context.Context, t oauthstore.RegistrationToken) error {
 	_, err := s.exec(ctx, "INSERT INTO partnerkit_registration_token (id, digest, organization_id, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)",
 		t.ID, t.Digest.Bytes(), t.OrganizationID, ms(t.CreatedAt), ms(t.ExpiresAt))
 	return wrap("create registration token", err)
 }
 
-// RegisterApp implements oauthserver.RegistrationStore.
-func (s *Store) RegisterApp(ctx context.Context, r oauthserver.Registration) (oauthserver.App, error) {
+// RegisterApp implements oauthstore.RegistrationStore.
+func (s *Store) RegisterApp(ctx context.Context, r oauthstore.Registration) (partner.App, error) {
 	app := reviewedAsItIs(r.App)
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if r.Token != nil {
@@ -49,7 +50,7 @@ func (t *tx) roomForApp(ctx context.Context, organizationID string, limit int) e
 		return err
 	}
 	if has >= limit {
-		return oauthserver.ErrTooManyApps
+		return oauthstore.ErrTooManyApps
 	}
 	return nil
 }
@@ -60,12 +61,12 @@ func (t *tx) lockOrganization(ctx context.Context, organizationID string) error 
 	return err
 }
 
-// SigningKeys implements oauthserver.KeyStore.
-func (s *Store) SigningKeys(ctx context.Context, now time.Time) ([]oauthserver.SigningKey, error) {
-	var keys []oauthserver.SigningKey
+// SigningKeys implements oauthstore.KeyStore.
+func (s *Store) SigningKeys(ctx context.Context, now time.Time) ([]oauthstore.SigningKey, error) {
+	var keys []oauthstore.SigningKey
 	err := storage.Each(ctx, s, s.sql.of("SELECT id, sealed, created_at, active_at, retire_at FROM partnerkit_signing_key WHERE retire_at IS NULL OR retire_at > $1 ORDER BY active_at, id"), []any{ms(now)},
 		func(scan func(...any) error) error {
-			var key oauthserver.SigningKey
+			var key oauthstore.SigningKey
 			var created, active int64
 			var retire sql.NullInt64
 			if err := scan(&key.ID, &key.Sealed, &created, &active, &retire); err != nil {
@@ -78,16 +79,16 @@ func (s *Store) SigningKeys(ctx context.Context, now time.Time) ([]oauthserver.S
 	return keys, wrap("signing keys", err)
 }
 
-// ResealSigningKey implements oauthserver.KeyStore.
+// ResealSigningKey implements oauthstore.KeyStore.
 func (s *Store) ResealSigningKey(ctx context.Context, keyID string, was, sealed []byte) error {
 	_, err := s.exec(ctx, "UPDATE partnerkit_signing_key SET sealed = $3 WHERE id = $1 AND sealed = $2", keyID, was, sealed)
 	return wrap("reseal signing key", err)
 }
 
-// AddSigningKey implements oauthserver.KeyStore. The newest key has no end time; a
+// AddSigningKey implements oauthstore.KeyStore. The newest key has no end time; a
 // conditional UPDATE that sets it succeeds for one rotation only. The first key is inserted
 // by one node only.
-func (s *Store) AddSigningKey(ctx context.Context, key oauthserver.SigningKey, after string, retireOlder time.Time) error {
+func (s *Store) AddSigningKey(ctx context.Context, key oauthstore.SigningKey, after string, retireOlder time.Time) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if after != "" {
 			n, err := tx.exec(ctx, "UPDATE partnerkit_signing_key SET retire_at = $2 WHERE id = $1 AND retire_at IS NULL", after, ms(retireOlder))

@@ -5,7 +5,8 @@ import (
 	"database/sql"
 
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -14,9 +15,9 @@ const clientColumns = "a.id, a.type, a.status, a.origin, a.document_fetched_at, 
 // clientRow scans a row of clientColumns. It is part of every request of
 // a client, so all that it needs is one allocation.
 type clientRow struct {
-	client         oauthserver.Client
+	client         oauthstore.Client
 	fetched, fresh int64
-	digests        [oauthserver.MaxClientSecrets][]byte
+	digests        [partner.MaxClientSecrets][]byte
 }
 
 func (r *clientRow) dest() []any {
@@ -41,8 +42,8 @@ func (r *clientRow) decode(clientID string) error {
 	return nil
 }
 
-// Client implements oauthserver.SecretStore.
-func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client, error) {
+// Client implements oauthstore.SecretStore.
+func (s *Store) Client(ctx context.Context, clientID string) (oauthstore.Client, error) {
 	var row clientRow
 	err := s.read(ctx, "SELECT "+clientColumns+" FROM partnerkit_app a WHERE a.client_id = $1", []any{clientID}, row.dest()...)
 	if err == nil {
@@ -51,9 +52,9 @@ func (s *Store) Client(ctx context.Context, clientID string) (oauthserver.Client
 	return row.client, wrap("client", notFound(err))
 }
 
-// ChangeClientSecrets implements oauthserver.SecretStore. It holds the app, which every change
+// ChangeClientSecrets implements oauthstore.SecretStore. It holds the app, which every change
 // of its secrets waits for.
-func (s *Store) ChangeClientSecrets(ctx context.Context, appID string, change func([]oauthserver.ClientSecret) ([]oauthserver.ClientSecret, error)) error {
+func (s *Store) ChangeClientSecrets(ctx context.Context, appID string, change func([]partner.ClientSecret) ([]partner.ClientSecret, error)) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var one int
 		if err := tx.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1"+tx.dialect.ForUpdate, []any{appID}, &one); err != nil {
@@ -63,7 +64,7 @@ func (s *Store) ChangeClientSecrets(ctx context.Context, appID string, change fu
 		if err != nil {
 			return err
 		}
-		diff, err := changedItems(before, func(c oauthserver.ClientSecret) string { return c.ID }, change)
+		diff, err := changedItems(before, func(c partner.ClientSecret) string { return c.ID }, change)
 		if err != nil {
 			return err
 		}
@@ -83,38 +84,38 @@ func (s *Store) ChangeClientSecrets(ctx context.Context, appID string, change fu
 	return wrap("change client secrets", err)
 }
 
-func (t *tx) addSecret(ctx context.Context, s oauthserver.ClientSecret) error {
+func (t *tx) addSecret(ctx context.Context, s partner.ClientSecret) error {
 	_, err := t.exec(ctx, "INSERT INTO partnerkit_client_secret (id, app_id, digest, prefix, created_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		s.ID, s.AppID, s.Digest.Bytes(), s.Prefix, ms(s.CreatedAt), nullMS(s.EndedAt))
 	return err
 }
 
 // noteSecrets writes into the row of a locked app which of its secrets are valid now;
-// oauthserver.ErrTooManySecrets when there are more than it has columns for.
+// oauthstore.ErrTooManySecrets when there are more than it has columns for.
 func (t *tx) noteSecrets(ctx context.Context, appID string) error {
 	var n int
 	if err := t.one(ctx, "SELECT COUNT(*) FROM partnerkit_client_secret WHERE app_id = $1 AND revoked_at IS NULL", []any{appID}, &n); err != nil {
 		return err
 	}
-	if n > oauthserver.MaxClientSecrets {
-		return oauthserver.ErrTooManySecrets
+	if n > partner.MaxClientSecrets {
+		return oauthstore.ErrTooManySecrets
 	}
 	const valid = "(SELECT digest FROM partnerkit_client_secret WHERE app_id = $1 AND revoked_at IS NULL ORDER BY id LIMIT 1"
 	_, err := t.exec(ctx, "UPDATE partnerkit_app SET first_secret = "+valid+"), second_secret = "+valid+" OFFSET 1) WHERE id = $1", appID)
 	return err
 }
 
-// ClientSecrets implements oauthserver.SecretStore.
-func (s *Store) ClientSecrets(ctx context.Context, appID string) ([]oauthserver.ClientSecret, error) {
+// ClientSecrets implements oauthstore.SecretStore.
+func (s *Store) ClientSecrets(ctx context.Context, appID string) ([]partner.ClientSecret, error) {
 	secrets, err := readSecrets(ctx, s, s.sql, appID)
 	return secrets, wrap("client secrets", err)
 }
 
-func readSecrets(ctx context.Context, from storage.Querier, text *sqlText, appID string) ([]oauthserver.ClientSecret, error) {
-	var secrets []oauthserver.ClientSecret
+func readSecrets(ctx context.Context, from storage.Querier, text *sqlText, appID string) ([]partner.ClientSecret, error) {
+	var secrets []partner.ClientSecret
 	err := storage.Each(ctx, from, text.of("SELECT id, digest, prefix, created_at, revoked_at FROM partnerkit_client_secret WHERE app_id = $1 ORDER BY id"), []any{appID},
 		func(scan func(...any) error) error {
-			one := oauthserver.ClientSecret{AppID: appID}
+			one := partner.ClientSecret{AppID: appID}
 			var created int64
 			var ended sql.NullInt64
 			if err := scan(&one.ID, &one.Digest, &one.Prefix, &created, &ended); err != nil {

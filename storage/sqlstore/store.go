@@ -11,7 +11,7 @@ import (
 	"regexp"
 	"sync"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -35,9 +35,9 @@ type Config struct {
 }
 
 var (
-	_ oauthserver.Store = (*Store)(nil)
-	_ webhooks.Store    = (*Store)(nil)
-	_ webhooks.Watcher  = (*Store)(nil)
+	_ oauthstore.Store = (*Store)(nil)
+	_ webhooks.Store   = (*Store)(nil)
+	_ webhooks.Watcher = (*Store)(nil)
 )
 
 // Store is every feature's store. It is safe for concurrent use.

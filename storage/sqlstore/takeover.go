@@ -7,21 +7,21 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Grants implements oauthserver.ConnectionStore.
-func (s *Store) Grants(ctx context.Context, q oauthserver.GrantQuery) ([]oauthserver.Grant, error) {
+// Grants implements oauthstore.ConnectionStore.
+func (s *Store) Grants(ctx context.Context, q oauthstore.GrantQuery) ([]oauthstore.Grant, error) {
 	query, args := `SELECT g.id, g.installation_id, g.user_id, g.scopes, g.created_at, g.left_at
 		FROM partnerkit_installation i JOIN partnerkit_grant g ON g.installation_id = i.id
 		WHERE i.business_id = $1 AND i.status = 'ACTIVE' AND g.ended_at IS NULL AND g.user_id <> ''`, []any{q.BusinessID}
 	if q.AppID != "" {
 		query, args = query+" AND i.app_id = $2", append(args, q.AppID)
 	}
-	var all []oauthserver.Grant
+	var all []oauthstore.Grant
 	err := storage.Each(ctx, s, s.sql.of(query+" ORDER BY g.id"), args, func(scan func(...any) error) error {
-		var g oauthserver.Grant
+		var g oauthstore.Grant
 		var scopes string
 		var created int64
 		var left sql.NullInt64
@@ -46,8 +46,8 @@ const (
 			WHERE i.id = installation_id AND a.type = 'CONFIDENTIAL' AND a.status <> 'DEACTIVATED')`
 )
 
-// SetMembership implements oauthserver.ConnectionStore.
-func (s *Store) SetMembership(ctx context.Context, m oauthserver.Membership) ([]string, error) {
+// SetMembership implements oauthstore.ConnectionStore.
+func (s *Store) SetMembership(ctx context.Context, m oauthstore.Membership) ([]string, error) {
 	if !m.HasLeft {
 		_, err := s.exec(ctx, grantsStay, m.BusinessID, m.UserID)
 		return nil, wrap("set membership", err)
@@ -68,15 +68,15 @@ func (s *Store) SetMembership(ctx context.Context, m oauthserver.Membership) ([]
 	return apps, wrap("set membership", err)
 }
 
-// TakeOver implements oauthserver.ConnectionStore. It rolls back what it did if it ends other
+// TakeOver implements oauthstore.ConnectionStore. It rolls back what it did if it ends other
 // than with ApprovalDone.
-func (s *Store) TakeOver(ctx context.Context, t oauthserver.TakeOver) (oauthserver.ApprovalOutcome, error) {
-	var outcome oauthserver.ApprovalOutcome
+func (s *Store) TakeOver(ctx context.Context, t oauthstore.TakeOver) (oauthstore.ApprovalOutcome, error) {
+	var outcome oauthstore.ApprovalOutcome
 	err := s.write(ctx, func(ctx context.Context, tx *tx) (err error) {
 		if outcome, err = tx.takeOver(ctx, t); err != nil {
 			return err
 		}
-		if outcome != oauthserver.ApprovalDone {
+		if outcome != oauthstore.ApprovalDone {
 			return errStop
 		}
 		return tx.audit(ctx, t.Audit)
@@ -90,7 +90,7 @@ func (s *Store) TakeOver(ctx context.Context, t oauthserver.TakeOver) (oauthserv
 // takeOver takes its locks in the order app, installation, grants, families, artifacts. The
 // lock on the app keeps the taker from being erased meanwhile (see eraseSteps), and that on the
 // installation keeps anything from being issued or taken over in it.
-func (t *tx) takeOver(ctx context.Context, d oauthserver.TakeOver) (oauthserver.ApprovalOutcome, error) {
+func (t *tx) takeOver(ctx context.Context, d oauthstore.TakeOver) (oauthstore.ApprovalOutcome, error) {
 	app, err := t.lockApp(ctx, d.AppID, t.dialect.ForShare)
 	if err != nil {
 		return "", err
@@ -118,9 +118,9 @@ func (t *tx) takeOver(ctx context.Context, d oauthserver.TakeOver) (oauthserver.
 	outcome := d.Check(app, scopes.Intersect(app.Scopes).Intersect(installed.Scopes))
 	switch {
 	case len(left) == 0:
-		outcome = oauthserver.ApprovalNobodyLeft
-	case outcome == oauthserver.ApprovalDone && user != identity.UserActive:
-		outcome = oauthserver.ApprovalUserDead
+		outcome = oauthstore.ApprovalNobodyLeft
+	case outcome == oauthstore.ApprovalDone && user != identity.UserActive:
+		outcome = oauthstore.ApprovalUserDead
 	}
 	if d.RequestID != "" {
 		n, err := t.exec(ctx, useRequest, d.RequestID, ms(d.Now))
@@ -128,13 +128,13 @@ func (t *tx) takeOver(ctx context.Context, d oauthserver.TakeOver) (oauthserver.
 			return "", err
 		}
 		if n == 0 {
-			return oauthserver.ApprovalNotOpen, nil
+			return oauthstore.ApprovalNotOpen, nil
 		}
 	}
-	if outcome != oauthserver.ApprovalDone {
+	if outcome != oauthstore.ApprovalDone {
 		return outcome, nil
 	}
-	to, err := t.addGrant(ctx, oauthserver.Grant{ID: d.GrantID, InstallationID: installed.ID, UserID: d.UserID, Scopes: scopes, CreatedAt: d.Now})
+	to, err := t.addGrant(ctx, oauthstore.Grant{ID: d.GrantID, InstallationID: installed.ID, UserID: d.UserID, Scopes: scopes, CreatedAt: d.Now})
 	if err != nil {
 		return "", err
 	}
@@ -148,10 +148,10 @@ func (t *tx) takeOver(ctx context.Context, d oauthserver.TakeOver) (oauthserver.
 
 // endGrantsOf ends the grants of the users who have left and returns them. The conditional
 // write finds each grant once.
-func (t *tx) endGrantsOf(ctx context.Context, d oauthserver.TakeOver, installationID string) ([]oauthserver.Grant, error) {
-	var ended []oauthserver.Grant
+func (t *tx) endGrantsOf(ctx context.Context, d oauthstore.TakeOver, installationID string) ([]oauthstore.Grant, error) {
+	var ended []oauthstore.Grant
 	for _, user := range d.From {
-		g := oauthserver.Grant{InstallationID: installationID, UserID: user}
+		g := oauthstore.Grant{InstallationID: installationID, UserID: user}
 		var scopes string
 		err := t.one(ctx, "UPDATE partnerkit_grant SET ended_at = $3 WHERE installation_id = $1 AND user_id = $2 AND ended_at IS NULL RETURNING id, scopes",
 			[]any{installationID, user, ms(d.Now)}, &g.ID, &scopes)
@@ -171,7 +171,7 @@ func (t *tx) endGrantsOf(ctx context.Context, d oauthserver.TakeOver, installati
 
 // moveFamilies gives the families of a grant that has just ended to another one, and ends the
 // exchanged tokens of its user. Families that ended before, or whose grant did, stay ended.
-func (t *tx) moveFamilies(ctx context.Context, from, to oauthserver.Grant, now int64) error {
+func (t *tx) moveFamilies(ctx context.Context, from, to oauthstore.Grant, now int64) error {
 	const ofUser = " WHERE installation_id = $1 AND user_id = $2 AND "
 	for _, move := range []struct {
 		statement string

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -16,12 +17,12 @@ var accessToken = "SELECT " + tokenColumns + `, x.id, x.scopes, x.expires_at, x.
 	FROM partnerkit_access_token x` + tokenJoins + `
 	WHERE x.digest = $1 AND x.id = $2`
 
-// AccessToken implements oauthserver.TokenStore. It is part of every call of the
+// AccessToken implements oauthstore.TokenStore. It is part of every call of the
 // API, so all that it scans into is one allocation.
-func (s *Store) AccessToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.AccessToken, error) {
+func (s *Store) AccessToken(ctx context.Context, tokenID string, digest storage.Digest) (oauthstore.AccessToken, error) {
 	var row struct {
 		standingRow
-		token               oauthserver.AccessToken
+		token               oauthstore.AccessToken
 		scopes              string
 		generation, expires int64
 		revoked             sql.NullInt64
@@ -54,11 +55,11 @@ const (
 	usedRefreshToken = refreshColumns + ", '', 0, 0 FROM partnerkit_used_refresh_token t" + refreshFamily + " WHERE t.digest = $1"
 )
 
-// RefreshToken implements oauthserver.TokenStore.
-func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.RefreshToken, error) {
+// RefreshToken implements oauthstore.TokenStore.
+func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest storage.Digest) (oauthstore.RefreshToken, error) {
 	var row struct {
 		standingRow
-		token            oauthserver.RefreshToken
+		token            oauthstore.RefreshToken
 		scopes           string
 		expires, current int64
 	}
@@ -77,16 +78,16 @@ func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest oauthse
 	return *token, err
 }
 
-// RotateRefresh implements oauthserver.TokenStore: 4 statements, or 5 with a response to
+// RotateRefresh implements oauthstore.TokenStore: 4 statements, or 5 with a response to
 // keep. Incrementing the family's generation invalidates the tokens of the previous
 // generation.
-func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
-	return s.issue(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthserver.IssueResult, error) {
+func (s *Store) RotateRefresh(ctx context.Context, r oauthstore.Rotation, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
+	return s.issue(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {
 		of, family := parentsOf(r.Token.Standing), r.Token.FamilyID
 		state, won, err := tx.use(ctx, of, "UPDATE partnerkit_family SET generation = generation + 1, answer = NULL WHERE id = $1 AND generation = $2 AND ended_at IS NULL",
 			family, r.Token.Generation)
 		if err != nil {
-			return oauthserver.IssueResult{}, err
+			return oauthstore.IssueResult{}, err
 		}
 		if !won {
 			return tx.reused(ctx, r, state, m)
@@ -94,10 +95,10 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 		issued := state.rotation(r, m)
 		if state.grantEnded {
 			if moved, err := tx.isMoved(ctx, r.Token); moved || err != nil {
-				return oauthserver.IssueResult{Outcome: oauthserver.Moved}, cmp.Or(err, errStop)
+				return oauthstore.IssueResult{Outcome: oauthstore.Moved}, cmp.Or(err, errStop)
 			}
 		}
-		if issued.Outcome != oauthserver.Issued {
+		if issued.Outcome != oauthstore.Issued {
 			return issued, errStop
 		}
 		if r.Retry > 0 {
@@ -111,20 +112,20 @@ func (s *Store) RotateRefresh(ctx context.Context, r oauthserver.Rotation, m oau
 
 // isMoved reports whether the family of a token has another grant than when the token was
 // looked up.
-func (t *tx) isMoved(ctx context.Context, token oauthserver.RefreshToken) (bool, error) {
+func (t *tx) isMoved(ctx context.Context, token oauthstore.RefreshToken) (bool, error) {
 	var grant sql.NullString
 	err := t.one(ctx, "SELECT grant_id FROM partnerkit_family WHERE id = $1", []any{token.FamilyID}, &grant)
 	return grant.String != token.GrantID, err
 }
 
 // rotation returns the outcome of a refresh under the locked state.
-func (l locked) rotation(r oauthserver.Rotation, m oauthserver.NewTokens) oauthserver.IssueResult {
+func (l locked) rotation(r oauthstore.Rotation, m oauthstore.NewTokens) oauthstore.IssueResult {
 	issued := l.result(r.Token.FamilyScopes, m)
 	if !r.Narrow.IsEmpty() {
 		issued.Scopes = issued.Scopes.Intersect(r.Narrow)
 	}
-	if issued.Outcome == oauthserver.Issued && issued.Scopes.IsEmpty() {
-		issued.Outcome = oauthserver.TooWide
+	if issued.Outcome == oauthstore.Issued && issued.Scopes.IsEmpty() {
+		issued.Outcome = oauthstore.TooWide
 	}
 	return issued
 }
@@ -138,7 +139,7 @@ func (t *tx) keepResponse(ctx context.Context, family string, response []byte, s
 // reused is for a token of a family that has ended or gone on. The latter ends it,
 // unless this is a retry that is allowed: soon enough, and with the successor still
 // unused. For a retry the state is checked as for a rotation.
-func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, m oauthserver.NewTokens) (oauthserver.IssueResult, error) {
+func (t *tx) reused(ctx context.Context, r oauthstore.Rotation, state locked, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	var generation int64
 	var response []byte
 	var scopes, grant sql.NullString
@@ -147,28 +148,28 @@ func (t *tx) reused(ctx context.Context, r oauthserver.Rotation, state locked, m
 		[]any{r.Token.FamilyID}, &grant, &generation, &ended, &response, &scopes, &responded)
 	switch {
 	case err != nil:
-		return oauthserver.IssueResult{}, notFound(err)
-	case ended.Valid, state.installation == oauthserver.InstallationRevoked:
-		return oauthserver.IssueResult{Outcome: oauthserver.Revoked}, nil
+		return oauthstore.IssueResult{}, notFound(err)
+	case ended.Valid, state.installation == partner.InstallationRevoked:
+		return oauthstore.IssueResult{Outcome: oauthstore.Revoked}, nil
 	case response == nil || generation != r.Token.Generation+1 || !m.Now.Before(fromNullMS(responded).Add(r.Retry)):
-		return oauthserver.IssueResult{Outcome: oauthserver.Lost}, t.endFamily(ctx, r.Token.FamilyID, m.Now)
+		return oauthstore.IssueResult{Outcome: oauthstore.Lost}, t.endFamily(ctx, r.Token.FamilyID, m.Now)
 	}
 	if grant.String != r.Token.GrantID {
-		return oauthserver.IssueResult{Outcome: oauthserver.Moved}, nil
+		return oauthstore.IssueResult{Outcome: oauthstore.Moved}, nil
 	}
 	kept, err := parseScopes(scopes.String)
 	if err != nil {
-		return oauthserver.IssueResult{}, err
+		return oauthstore.IssueResult{}, err
 	}
-	if allowed := state.result(kept, m); allowed.Outcome != oauthserver.Issued {
+	if allowed := state.result(kept, m); allowed.Outcome != oauthstore.Issued {
 		return allowed, nil
 	}
-	return oauthserver.IssueResult{Outcome: oauthserver.Repeated, Scopes: kept, Response: response, IssuedAt: fromNullMS(responded)}, nil
+	return oauthstore.IssueResult{Outcome: oauthstore.Repeated, Scopes: kept, Response: response, IssuedAt: fromNullMS(responded)}, nil
 }
 
-// Revoke implements oauthserver.TokenStore. It issues nothing, so it needs no lock on what
+// Revoke implements oauthstore.TokenStore. It issues nothing, so it needs no lock on what
 // the record depends on.
-func (s *Store) Revoke(ctx context.Context, r oauthserver.Revocation) (bool, error) {
+func (s *Store) Revoke(ctx context.Context, r oauthstore.Revocation) (bool, error) {
 	revoke, id := endFamily, r.FamilyID
 	switch {
 	case r.AccessTokenID != "":

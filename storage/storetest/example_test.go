@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/storetest"
@@ -21,7 +21,7 @@ type slowLog struct {
 	log     *slog.Logger
 }
 
-func (s slowLog) AccessToken(ctx context.Context, tokenID string, digest oauthserver.Digest) (oauthserver.AccessToken, error) {
+func (s slowLog) AccessToken(ctx context.Context, tokenID string, digest storage.Digest) (oauthstore.AccessToken, error) {
 	began := time.Now()
 	token, err := s.Store.AccessToken(ctx, tokenID, digest)
 	if took := time.Since(began); took > 50*time.Millisecond {

@@ -16,7 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -53,7 +53,7 @@ func newLoad(ctx context.Context, store *sqlstore.Store, to *receiver) (*load, e
 	now := time.Now()
 	for range apps {
 		app := fixture.App(now, identity.MustScopes(scope))
-		app.Type = oauthserver.Confidential
+		app.Type = partner.Confidential
 		secret, text := fixture.Secret(app)
 		if err := fixture.AddApp(ctx, store, app, secret); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
@@ -37,7 +38,7 @@ func newOurs(store *sqlstore.Store) (*server, error) {
 	ctx, now := context.Background(), time.Now()
 	scopes := identity.MustScopes("invoices:read", "customers:read")
 	app := fixture.App(now, scopes)
-	app.ClientID, app.Type, app.RedirectURIs = clientID, oauthserver.Confidential, []string{redirectURI}
+	app.ClientID, app.Type, app.RedirectURIs = clientID, partner.Confidential, []string{redirectURI}
 	secret, text := fixture.Secret(app)
 	err = fixture.AddApp(ctx, store, app, secret)
 	if err != nil {
@@ -53,7 +54,7 @@ func newOurs(store *sqlstore.Store) (*server, error) {
 }
 
 // approve returns what the consent page does.
-func approve(store *sqlstore.Store, app oauthserver.App, business string, scopes identity.Scopes) (string, error) {
+func approve(store *sqlstore.Store, app partner.App, business string, scopes identity.Scopes) (string, error) {
 	_, code, err := fixture.Approve(context.Background(), store, fixture.Consent{
 		App: app, BusinessID: business, UserID: user, Scopes: scopes, CodeChallenge: challenge, Now: time.Now(),
 	})

@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// partner is the company that owns the apps: a site with callbacks, an embedded page and
+// partnerSite is the company that owns the apps: a site with callbacks, an embedded page and
 // webhook receivers. origin is its own origin; elsewhere is another name of the same
 // machine, which is another site for a browser.
-type partner struct {
+type partnerSite struct {
 	origin    string // http://localhost:port
 	elsewhere string // http://127.0.0.1:port
 
@@ -38,9 +38,9 @@ type received struct {
 	Body   string
 }
 
-func newPartner(t *testing.T) *partner {
+func newPartner(t *testing.T) *partnerSite {
 	t.Helper()
-	p := &partner{response: response{status: http.StatusOK, body: "thanks"}}
+	p := &partnerSite{response: response{status: http.StatusOK, body: "thanks"}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /callback", plain("Back at the partner"))
 	mux.HandleFunc("GET /hop", func(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +108,7 @@ func form(origin, action string, fields url.Values) string {
 	return origin + "/form?" + query.Encode()
 }
 
-func (p *partner) receive(w http.ResponseWriter, r *http.Request) {
+func (p *partnerSite) receive(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	p.mu.Lock()
 	p.received = append(p.received, received{Path: r.URL.Path, Header: r.Header, Body: string(body)})
@@ -119,14 +119,14 @@ func (p *partner) receive(w http.ResponseWriter, r *http.Request) {
 }
 
 // responses sets the response that the receivers send from now on.
-func (p *partner) responses(status int, body string) {
+func (p *partnerSite) responses(status int, body string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.response = response{status: status, body: body}
 }
 
 // arrived returns the webhooks that arrived at a path.
-func (p *partner) arrived(path string) []received {
+func (p *partnerSite) arrived(path string) []received {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []received

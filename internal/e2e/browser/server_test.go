@@ -24,7 +24,7 @@ import (
 type service struct {
 	t        *testing.T
 	API, App string // public URLs
-	partner  *partner
+	partner  *partnerSite
 }
 
 // serve starts a server with the data of testdata, whose apps live at a partner. Names

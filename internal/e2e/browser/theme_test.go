@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/theme"
 )
@@ -53,15 +54,15 @@ func branded(cfg *partnerkit.Config) {
 func TestGermanConsent(t *testing.T) {
 	t.Parallel()
 	needAxe(t)
-	partner := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, `<!DOCTYPE html><html lang="en"><title>Back at the partner</title><link rel="icon" href="data:,"><h1>Back at the partner</h1>`)
 	}))
-	t.Cleanup(partner.Close)
+	t.Cleanup(site.Close)
 	h := partnertest.New(t, branded)
 	created, err := h.OAuth().CreateApp(t.Context(), oauthserver.NewApp{
-		Name: "Ledgerlink Sync", Type: oauthserver.Confidential, OrganizationID: partnertest.Organization,
-		RedirectURIs: []string{partner.URL + "/callback"}, Scopes: identity.MustScopes("invoices:read"),
+		Name: "Ledgerlink Sync", Type: partner.Confidential, OrganizationID: partnertest.Organization,
+		RedirectURIs: []string{site.URL + "/callback"}, Scopes: identity.MustScopes("invoices:read"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +76,7 @@ func TestGermanConsent(t *testing.T) {
 	if _, err := chromedp.Call(b.ctx, network.SetCookie, cookie); err != nil {
 		t.Fatal(err)
 	}
-	query := url.Values{"response_type": {"code"}, "client_id": {created.App.ClientID}, "redirect_uri": {partner.URL + "/callback"}, "scope": {"invoices:read"}}
+	query := url.Values{"response_type": {"code"}, "client_id": {created.App.ClientID}, "redirect_uri": {site.URL + "/callback"}, "scope": {"invoices:read"}}
 
 	b.visit(h.AppURL + "/oauth/authorize?" + query.Encode())
 	b.sees("Ledgerlink Sync verbinden?")

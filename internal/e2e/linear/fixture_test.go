@@ -12,6 +12,9 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
@@ -34,13 +37,13 @@ type fixture struct {
 
 func name() string { return strings.ToLower(rand.Text()) }
 
-func digest(of string) oauthserver.Digest { return sha256.Sum256([]byte(of)) }
+func digest(of string) storage.Digest { return sha256.Sum256([]byte(of)) }
 
 func newFixture(t testing.TB, n nodes) fixture {
 	t.Helper()
 	w := fixture{n, name(), name(), name()}
-	_, err := n[0].RegisterApp(t.Context(), oauthserver.Registration{App: oauthserver.App{
-		ID: w.app, ClientID: w.app, Type: oauthserver.Confidential, Status: oauthserver.AppActive, Origin: oauthserver.OriginConsole,
+	_, err := n[0].RegisterApp(t.Context(), oauthstore.Registration{App: partner.App{
+		ID: w.app, ClientID: w.app, Type: partner.Confidential, Status: partner.AppActive, Origin: partner.OriginConsole,
 		Name: "App", Reviewed: true, RedirectURIs: []string{"https://app.example/cb"}, Scopes: scopes, CreatedAt: noon,
 	}})
 	must(t, err)
@@ -54,11 +57,11 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func (w fixture) approval(request string) oauthserver.Decision {
-	return oauthserver.Decision{
+func (w fixture) approval(request string) oauthstore.Decision {
+	return oauthstore.Decision{
 		RequestID: request, UserID: w.user, BusinessID: w.business, InstallationID: name(), GrantID: name(), Now: noon,
-		Check:  func(oauthserver.App) oauthserver.ApprovalOutcome { return oauthserver.ApprovalDone },
-		Record: func(oauthserver.Approved) []events.Event { return nil },
+		Check:  func(partner.App) oauthstore.ApprovalOutcome { return oauthstore.ApprovalDone },
+		Record: func(oauthstore.Approved) []events.Event { return nil },
 	}
 }
 
@@ -66,92 +69,92 @@ func (w fixture) approval(request string) oauthserver.Decision {
 func (w fixture) code(t testing.TB) string {
 	t.Helper()
 	request, code := name(), name()
-	must(t, w.of(0).HoldRequest(t.Context(), oauthserver.AuthorizationRequest{
+	must(t, w.of(0).HoldRequest(t.Context(), oauthstore.AuthorizationRequest{
 		ID: request, Digest: digest(request), AppID: w.app, RedirectURI: "https://app.example/cb", Scopes: scopes, CreatedAt: noon, ExpiresAt: noon.Add(time.Minute),
 	}))
 	approval := w.approval(request)
-	approval.Code = oauthserver.NewCode{ID: name(), Digest: digest(code), ExpiresAt: noon.Add(time.Minute)}
+	approval.Code = oauthstore.NewCode{ID: name(), Digest: digest(code), ExpiresAt: noon.Add(time.Minute)}
 	approved, err := w.of(0).DecideRequest(t.Context(), approval)
 	must(t, err)
-	if approved.Outcome != oauthserver.ApprovalDone {
+	if approved.Outcome != oauthstore.ApprovalDone {
 		t.Fatal(approved.Outcome)
 	}
 	return code
 }
 
-func newTokens() oauthserver.NewTokens {
-	return oauthserver.NewTokens{
+func newTokens() oauthstore.NewTokens {
+	return oauthstore.NewTokens{
 		Now: noon, FamilyID: name(), AccessID: name(), AccessDigest: digest(name()), AccessExpires: noon.Add(time.Hour),
 		RefreshID: name(), RefreshDigest: digest(name()), RefreshExpires: noon.Add(time.Hour),
 	}
 }
 
 // present redeems a code, or replays it.
-func (w fixture) present(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.NewTokens) (string, error) {
+func (w fixture) present(ctx context.Context, s *sqlstore.Store, text string, m oauthstore.NewTokens) (string, error) {
 	code, err := s.Code(ctx, digest(text))
 	if err != nil {
 		return "", err
 	}
 	if code.Used {
-		_, err := s.Revoke(ctx, oauthserver.Revocation{FamilyID: code.FamilyID, Now: noon})
+		_, err := s.Revoke(ctx, oauthstore.Revocation{FamilyID: code.FamilyID, Now: noon})
 		return "lost", err
 	}
 	issued, err := s.RedeemCode(ctx, code, m)
 	return string(issued.Outcome), err
 }
 
-func refresh(ctx context.Context, s *sqlstore.Store, presented, m oauthserver.NewTokens) (string, error) {
+func refresh(ctx context.Context, s *sqlstore.Store, presented, m oauthstore.NewTokens) (string, error) {
 	token, err := s.RefreshToken(ctx, presented.RefreshID, presented.RefreshDigest)
 	if err != nil {
 		return "", err
 	}
-	issued, err := s.RotateRefresh(ctx, oauthserver.Rotation{Token: token}, m)
+	issued, err := s.RotateRefresh(ctx, oauthstore.Rotation{Token: token}, m)
 	return string(issued.Outcome), err
 }
 
 // poll is a device's, as the token endpoint responds to it.
-func poll(ctx context.Context, s *sqlstore.Store, text string, m oauthserver.NewTokens) (string, error) {
-	device, err := s.Device(ctx, oauthserver.DeviceQuery{Digest: digest(text)})
+func poll(ctx context.Context, s *sqlstore.Store, text string, m oauthstore.NewTokens) (string, error) {
+	device, err := s.Device(ctx, oauthstore.DeviceQuery{Digest: digest(text)})
 	if err != nil {
 		return "", err
 	}
-	if device.Status == oauthserver.DevicePending {
+	if device.Status == oauthstore.DevicePending {
 		inTime, err := s.PollDevice(ctx, device.ID, noon, oauthserver.DeviceInterval)
 		if err != nil || inTime {
 			return "pending", err
 		}
-		if device, err = s.Device(ctx, oauthserver.DeviceQuery{Digest: digest(text)}); err != nil {
+		if device, err = s.Device(ctx, oauthstore.DeviceQuery{Digest: digest(text)}); err != nil {
 			return "", err
 		}
 	}
 	switch device.Status {
-	case oauthserver.DevicePending:
+	case oauthstore.DevicePending:
 		return "slow down", nil
-	case oauthserver.DeviceDenied:
+	case oauthstore.DeviceDenied:
 		return "denied", nil
-	case oauthserver.DeviceCollected:
+	case oauthstore.DeviceCollected:
 		return "dead", nil
 	}
 	issued, err := s.CollectDevice(ctx, device, m)
-	if issued.Outcome == oauthserver.Lost {
+	if issued.Outcome == oauthstore.Lost {
 		return "dead", err
 	}
 	return string(issued.Outcome), err
 }
 
-func exchange(ctx context.Context, s *sqlstore.Store, w fixture, token string, m oauthserver.NewTokens) (string, error) {
+func exchange(ctx context.Context, s *sqlstore.Store, w fixture, token string, m oauthstore.NewTokens) (string, error) {
 	m.FamilyID, m.RefreshID = "", ""
-	issued, err := s.ExchangeSession(ctx, oauthserver.Exchange{TokenID: token, ExpiresAt: noon.Add(time.Minute), AppID: w.app, BusinessID: w.business, UserID: w.user}, m)
-	if issued.Outcome == oauthserver.Lost {
+	issued, err := s.ExchangeSession(ctx, oauthstore.Exchange{TokenID: token, ExpiresAt: noon.Add(time.Minute), AppID: w.app, BusinessID: w.business, UserID: w.user}, m)
+	if issued.Outcome == oauthstore.Lost {
 		return "dead", err
 	}
 	return string(issued.Outcome), err
 }
 
-func verify(ctx context.Context, s *sqlstore.Store, m oauthserver.NewTokens) (string, error) {
+func verify(ctx context.Context, s *sqlstore.Store, m oauthstore.NewTokens) (string, error) {
 	token, err := s.AccessToken(ctx, m.AccessID, m.AccessDigest)
 	switch {
-	case errors.Is(err, oauthserver.ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		return gone, nil
 	case err != nil:
 		return "", err

@@ -15,7 +15,8 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -113,7 +114,7 @@ func inOrder(history []porcupine.Operation) []porcupine.Operation {
 }
 
 // tokensForClients makes what each client may get.
-func tokensForClients() (all [clients + 1]oauthserver.NewTokens) {
+func tokensForClients() (all [clients + 1]oauthstore.NewTokens) {
 	for i := range all {
 		all[i] = newTokens()
 	}
@@ -139,7 +140,7 @@ func beginFamily(t testing.TB, w fixture) client {
 		t.Fatal(response, err)
 	}
 	var mu sync.Mutex
-	known := []oauthserver.NewTokens{1: first} // by generation
+	known := []oauthstore.NewTokens{1: first} // by generation
 	return func(ctx context.Context, who int) (call, string, error) {
 		mu.Lock()
 		newest := len(known) - 1
@@ -149,7 +150,7 @@ func beginFamily(t testing.TB, w fixture) client {
 		switch rand.IntN(12) {
 		case 0:
 			token, err := w.of(who).RefreshToken(ctx, presented.RefreshID, presented.RefreshDigest)
-			_, failed := w.of(who).Revoke(ctx, oauthserver.Revocation{FamilyID: token.FamilyID, Now: noon})
+			_, failed := w.of(who).Revoke(ctx, oauthstore.Revocation{FamilyID: token.FamilyID, Now: noon})
 			return call{"revoke", 0}, "done", errors.Join(err, failed)
 		case 1, 2, 3:
 			next := newTokens()
@@ -168,17 +169,17 @@ func beginFamily(t testing.TB, w fixture) client {
 
 func beginDevice(t testing.TB, w fixture) client {
 	id, code, userCode, mine := name(), name(), name(), tokensForClients()
-	device := oauthserver.DeviceCode{ID: id, UserCode: userCode, Scopes: scopes, CreatedAt: noon, ExpiresAt: noon.Add(time.Minute)}
+	device := oauthstore.DeviceCode{ID: id, UserCode: userCode, Scopes: scopes, CreatedAt: noon, ExpiresAt: noon.Add(time.Minute)}
 	device.AppID = w.app
 	must(t, w.of(0).CreateDevice(t.Context(), device, digest(code)))
 	return func(ctx context.Context, who int) (call, string, error) {
 		switch rand.IntN(8) {
 		case 0:
 			approved, err := w.of(who).DecideDevice(ctx, w.approval(id))
-			return call{"approve", 0}, map[bool]string{true: "done", false: "not open"}[approved.Outcome == oauthserver.ApprovalDone], err
+			return call{"approve", 0}, map[bool]string{true: "done", false: "not open"}[approved.Outcome == oauthstore.ApprovalDone], err
 		case 1:
-			denied, err := w.of(who).DecideDevice(ctx, oauthserver.Decision{RequestID: id, Now: noon, IsDenied: true})
-			return call{"deny", 0}, map[bool]string{true: "done", false: "not open"}[denied.Outcome == oauthserver.ApprovalDone], err
+			denied, err := w.of(who).DecideDevice(ctx, oauthstore.Decision{RequestID: id, Now: noon, IsDenied: true})
+			return call{"deny", 0}, map[bool]string{true: "done", false: "not open"}[denied.Outcome == oauthstore.ApprovalDone], err
 		case 2, 3:
 			about := 1 + rand.IntN(clients)
 			response, err := verify(ctx, w.of(who), mine[about])
@@ -195,11 +196,11 @@ func beginSession(t testing.TB, w fixture) client {
 	return func(ctx context.Context, who int) (call, string, error) {
 		switch rand.IntN(12) {
 		case 0:
-			_, err := w.of(who).EndInstallation(ctx, oauthserver.EndInstallation{
-				AppID: w.app, BusinessID: w.business, Status: oauthserver.InstallationRemoved, Now: noon, RedactAt: noon,
-				Record: func(oauthserver.Installation) []events.Event { return nil },
+			_, err := w.of(who).EndInstallation(ctx, oauthstore.EndInstallation{
+				AppID: w.app, BusinessID: w.business, Status: partner.InstallationRemoved, Now: noon, RedactAt: noon,
+				Record: func(partner.Installation) []events.Event { return nil },
 			})
-			if errors.Is(err, oauthserver.ErrNotFound) {
+			if errors.Is(err, partner.ErrNotFound) {
 				return call{"uninstall", 0}, gone, nil
 			}
 			return call{"uninstall", 0}, live, err

@@ -20,7 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -135,7 +135,7 @@ func (p *platform) run(svc *webhooks.Service) {
 }
 
 // subscriber installs an app with a webhook in businesses.
-func (p *platform) subscriber(svc *webhooks.Service, businesses ...string) (oauthserver.App, webhooks.Webhook) {
+func (p *platform) subscriber(svc *webhooks.Service, businesses ...string) (partner.App, webhooks.Webhook) {
 	p.t.Helper()
 	ctx, now := p.t.Context(), time.Now().Add(-time.Hour)
 	app := fixture.App(now, scopes)

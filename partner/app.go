@@ -1,4 +1,10 @@
-package oauthserver
+// Package partner has the records that every feature and the host share: the apps of
+// partners, the businesses' installations of them, and what a review covers.
+//
+// They are neither the OAuth server's own nor the store's: the consoles show them, guards
+// and webhooks follow them, and every store keeps them. What only a store needs is in the
+// contract packages, such as oauthserver/oauthstore.
+package partner
 
 import (
 	"encoding/hex"
@@ -7,9 +13,6 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/storage"
 )
-
-// Digest is how secrets, codes and tokens are stored: SHA-256 of the text.
-type Digest = storage.Digest
 
 // ClientType says whether an app can keep a secret.
 type ClientType string
@@ -29,8 +32,6 @@ const (
 	AppSuspended   AppStatus = "SUSPENDED"
 	AppDeactivated AppStatus = "DEACTIVATED"
 )
-
-func (s AppStatus) isUsable() bool { return s == AppActive }
 
 // AppOrigin is the way in which an app was created.
 type AppOrigin string
@@ -79,49 +80,23 @@ type App struct {
 }
 
 // IsUsable reports whether the app is neither suspended nor deactivated.
-func (a App) IsUsable() bool { return a.Status.isUsable() }
-
-// HasKeys reports whether the app authenticates with private_key_jwt. It has no client
-// secret then.
-func (a App) HasKeys() bool { return a.metadata().hasKeys() }
-
-// client returns the app as one that has no secrets.
-func (a App) client() Client {
-	return Client{
-		ID: a.ID, ClientID: a.ClientID, Type: a.Type, Status: a.Status, Origin: a.Origin,
-		DocumentFetchedAt: a.DocumentFetchedAt, DocumentFreshUntil: a.DocumentFreshUntil,
-	}
-}
+func (a App) IsUsable() bool { return a.Status == AppActive }
 
 // ClientSecret is one of the secrets of a confidential app. Two may be valid
 // while the developer moves from one to the other.
 type ClientSecret struct {
 	ID        string
 	AppID     string
-	Digest    Digest
+	Digest    storage.Digest
 	Prefix    string // the first characters, to tell secrets apart
 	CreatedAt time.Time
 	EndedAt   time.Time // zero while it is valid
 }
 
-// UseID returns the name of the secret in [Config].SecretUsed. It is not the id, which client
+// UseID returns the name of the secret in [oauthserver.Config].SecretUsed. It is not the id, which client
 // authentication does not read.
-func (c ClientSecret) UseID() string { return secretUseID(c.Digest) }
+func (c ClientSecret) UseID() string { return "secret " + hex.EncodeToString(c.Digest[:]) }
 
-func secretUseID(digest Digest) string { return "secret " + hex.EncodeToString(digest[:]) }
-
-// Client holds the part of an app that client authentication needs, and no more: it is
-// read for every request of one.
-type Client struct {
-	ID       string // of the app
-	ClientID string
-	Type     ClientType
-	Status   AppStatus
-	Origin   AppOrigin
-	// DocumentFetchedAt and DocumentFreshUntil are for OriginDocument.
-	DocumentFetchedAt, DocumentFreshUntil time.Time
-	Secrets                               []Digest // those that are valid
-}
-
-// IsUsable reports whether the app is neither suspended nor deactivated.
-func (c Client) IsUsable() bool { return c.Status.isUsable() }
+// MaxClientSecrets is how many valid secrets an app may have: the one in use and the one that
+// replaces it.
+const MaxClientSecrets = 2

@@ -1,4 +1,8 @@
-package oauthserver
+// Package oauthstore is what package oauthserver asks of a store: the records of the OAuth
+// protocol and the operations on them. Authors of stores implement [Store]; a host needs no
+// name of it. It lies below package oauthserver, which calls it, and knows neither requests
+// nor pages.
+package oauthstore
 
 import (
 	"context"
@@ -8,13 +12,12 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // Errors of a Store that are not internal errors; match them with errors.Is.
 var (
-	// ErrNotFound: there is no such row, or none that the caller may act on.
-	ErrNotFound = errors.New("not found")
 	// ErrTaken: the client_id is in use.
 	ErrTaken = errors.New("client_id is taken")
 	// ErrDeactivated: a deactivated app stays deactivated.
@@ -47,65 +50,44 @@ type Store interface {
 
 // AppStore keeps apps.
 type AppStore interface {
-	// App returns one app; [ErrNotFound].
-	App(ctx context.Context, id string) (App, error)
+	// App returns one app; [partner.ErrNotFound].
+	App(ctx context.Context, id string) (partner.App, error)
 	// Apps lists the apps that a query asks for, by id from the last to the first.
-	Apps(ctx context.Context, q AppQuery) ([]App, error)
+	Apps(ctx context.Context, q partner.AppQuery) ([]partner.App, error)
 	// UpdateApp changes an app in one transaction: change gets the app as it
 	// stands, locked, and returns it as it should be; its error is returned and
 	// nothing is changed. ID, ClientID, Type, Origin, CustomBusinessID and CreatedAt stay, and
 	// Version grows by one. An app that is Reviewed and has no ReviewedAs is reviewed as it is.
-	// [ErrNotFound], [ErrDeactivated] when a deactivated app would get another status.
-	UpdateApp(ctx context.Context, id string, change func(App) (App, error)) (App, error)
+	// [partner.ErrNotFound], [ErrDeactivated] when a deactivated app would get another status.
+	UpdateApp(ctx context.Context, id string, change func(partner.App) (partner.App, error)) (partner.App, error)
 	// SaveDocumentApp adds the app of a metadata document, or updates the app with the same
 	// client_id. An app of another origin is not changed, nor is an app whose document was
 	// fetched later. Status, Reviewed, ReviewedAs, OrganizationID, ID of an existing app
 	// and CustomBusinessID are kept, and its Version grows by one.
-	SaveDocumentApp(ctx context.Context, app App) (App, error)
-}
-
-// AppQuery asks for apps. The zero value asks for none.
-type AppQuery struct {
-	// ClientID asks for the one app that has it. The fields below do not count.
-	ClientID string
-	// All asks for the apps of all organizations, and those without one.
-	All bool
-	// OrganizationIDs asks for the apps of any of these organizations.
-	OrganizationIDs []string
-
-	// Text asks for apps whose name contains it, A to Z in any case, whose id, client_id or
-	// organization it is, or the host of a redirect URI with http or https; empty: all.
-	Text string
-	// TextOrganizations are organizations whose apps match Text too.
-	TextOrganizations []string
-
-	Status AppStatus // only apps with this status; empty: all
-
-	Before string // the id of an app that comes after; empty: from the last on
-	Limit  int
+	SaveDocumentApp(ctx context.Context, app partner.App) (partner.App, error)
 }
 
 // SecretStore keeps client secrets.
 type SecretStore interface {
 	// Client returns what a client_id stands for, with its valid secrets, of which
-	// there are at most [MaxClientSecrets], with one statement; [ErrNotFound].
+	// there are at most [partner.MaxClientSecrets], with one statement; [partner.ErrNotFound].
 	Client(ctx context.Context, clientID string) (Client, error)
 	// ClientSecrets lists them, ended ones too, oldest first.
-	ClientSecrets(ctx context.Context, appID string) ([]ClientSecret, error)
+	ClientSecrets(ctx context.Context, appID string) ([]partner.ClientSecret, error)
 	// ChangeClientSecrets changes the secrets of an app in one transaction: change gets them
 	// as they stand, ended ones too, locked, and returns them as they should be; its error
 	// is returned and nothing is changed. It may be called more than once. A secret with a
 	// new id is added, and of one that was there only EndedAt changes. None is deleted.
-	// [ErrNotFound] when there is no such app, [ErrTooManySecrets] when more than
-	// [MaxClientSecrets] would be valid.
-	ChangeClientSecrets(ctx context.Context, appID string, change func([]ClientSecret) ([]ClientSecret, error)) error
+	// [partner.ErrNotFound] when there is no such app, [ErrTooManySecrets] when more than
+	// [partner.MaxClientSecrets] would be valid.
+	ChangeClientSecrets(ctx context.Context, appID string, change func([]partner.ClientSecret) ([]partner.ClientSecret, error)) error
 }
 
 // ConnectionStore keeps installations, consents and the state of users.
 type ConnectionStore interface {
 	// Installations lists the ACTIVE ones that a query asks for, by id from the first to the
 	// last.
-	Installations(ctx context.Context, q InstallationQuery) ([]Installation, error)
+	Installations(ctx context.Context, q partner.InstallationQuery) ([]partner.Installation, error)
 	// NameCustomBusiness is UpdateApp for a change of CustomBusinessID, which ends the custom
 	// connection that the business named before has approved, if it has: always if the app
 	// names none any more. If it names another one, the error is [ErrConnectionExists] and
@@ -113,14 +95,14 @@ type ConnectionStore interface {
 	// user to it is valid.
 	NameCustomBusiness(ctx context.Context, n NameCustomBusiness) (NamedCustomBusiness, error)
 	// EndInstallation ends the ACTIVE one with that status, records the events
-	// and sets the timer of business.redact; [ErrNotFound].
-	EndInstallation(ctx context.Context, end EndInstallation) (Installation, error)
-	// SetInstallationScopes narrows or widens what was granted; [ErrNotFound].
+	// and sets the timer of business.redact; [partner.ErrNotFound].
+	EndInstallation(ctx context.Context, end EndInstallation) (partner.Installation, error)
+	// SetInstallationScopes narrows or widens what was granted; [partner.ErrNotFound].
 	// record is called with what it was and what it is.
-	SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after Installation) []events.Event) (Installation, error)
+	SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after partner.Installation) []events.Event) (partner.Installation, error)
 	// CustomConnections returns the valid approvals of custom connections of installations.
 	CustomConnections(ctx context.Context, installationIDs ...string) ([]Grant, error)
-	// EndGrant ends a user's consent; [ErrNotFound].
+	// EndGrant ends a user's consent; [partner.ErrNotFound].
 	EndGrant(ctx context.Context, end EndGrant) error
 	// SetUserStatus suspends or restricts a user, or lifts that.
 	SetUserStatus(ctx context.Context, userID string, status identity.UserStatus, now time.Time) error
@@ -138,7 +120,7 @@ type ConnectionStore interface {
 	// ends the consents of these people and moves the token families that depend on them, but
 	// for those that have ended, to the consent of the other person, which it adds or widens.
 	// The tokens that these people got by token exchange end. All of it happens, or nothing.
-	// Of several operations at the same time, one finds each consent. [ErrNotFound] when the
+	// Of several operations at the same time, one finds each consent. [partner.ErrNotFound] when the
 	// app is not installed.
 	TakeOver(ctx context.Context, t TakeOver) (ApprovalOutcome, error)
 	// EraseUser does one part of erasing a user, in one transaction. The caller repeats it
@@ -148,7 +130,7 @@ type ConnectionStore interface {
 	// last part, nothing is issued to the user and no consent is recorded; an operation
 	// that was under way is complete before a later part looks for its records. Afterwards
 	// the user's consents and token families have ended, the user's access tokens are
-	// revoked, and no record has the id: [ErasedUser] replaces it in consents, families,
+	// revoked, and no record has the id: [partner.ErasedUser] replaces it in consents, families,
 	// tokens, codes, device codes and audit entries, where it may also be the target. The
 	// idempotency keys that the user claimed by a session and the user's status are
 	// deleted.
@@ -182,7 +164,7 @@ type TakeOver struct {
 	Audit             audit.Entry // recorded with it
 	// Check checks the locked app, and the scopes that the moved tokens have now. It returns
 	// ApprovalDone, or the reason for a rejection.
-	Check func(app App, scopes identity.Scopes) ApprovalOutcome
+	Check func(app partner.App, scopes identity.Scopes) ApprovalOutcome
 }
 
 // EraseUser is one part of erasing a user.
@@ -195,26 +177,17 @@ type EraseUser struct {
 
 // Erased is the result of one part of erasing a user.
 type Erased struct {
-	Erasure
+	partner.Erasure
 	Next string // where the next part continues; empty: the user is erased
-}
-
-// InstallationQuery asks for the installations of an app, of a business, or of an app in a
-// business, of which at most one is ACTIVE.
-type InstallationQuery struct {
-	AppID      string // empty: any
-	BusinessID string // empty: any
-	After      string // the id of an installation that comes before; empty: from the first on
-	Limit      int    // 0: all
 }
 
 // EndInstallation is how an installation ends.
 type EndInstallation struct {
 	AppID, BusinessID string
-	Status            InstallationStatus // Removed or Revoked
+	Status            partner.InstallationStatus // Removed or Revoked
 	Now               time.Time
 	RedactAt          time.Time // when business.redact is due
-	Record            func(Installation) []events.Event
+	Record            func(partner.Installation) []events.Event
 	Audit             audit.Entry // recorded with it; the zero Entry: none
 }
 
@@ -222,7 +195,7 @@ type EndInstallation struct {
 type NameCustomBusiness struct {
 	AppID string
 	// Change is that of UpdateApp.
-	Change func(App) (App, error)
+	Change func(partner.App) (partner.App, error)
 	// End is how a custom connection ends: its Now, RedactAt and Record count, and its Audit,
 	// which is recorded with the business as the target.
 	End EndInstallation
@@ -230,7 +203,7 @@ type NameCustomBusiness struct {
 
 // NamedCustomBusiness is the result of naming a business.
 type NamedCustomBusiness struct {
-	App         App
+	App         partner.App
 	Uninstalled bool // with the connection ended the installation
 }
 
@@ -250,8 +223,8 @@ type RequestStore interface {
 	// more than MaxOpenRequests that were not decided, it deletes the oldest of them, in the
 	// same transaction. A request with the zero Session does not count.
 	HoldRequest(ctx context.Context, r AuthorizationRequest) error
-	// Request returns one; [ErrNotFound]. Used and expired ones are returned.
-	Request(ctx context.Context, digest Digest) (AuthorizationRequest, error)
+	// Request returns one; [partner.ErrNotFound]. Used and expired ones are returned.
+	Request(ctx context.Context, digest storage.Digest) (AuthorizationRequest, error)
 	// DecideRequest uses up an open request with what the user decided. An approval also
 	// records consent and installation, and adds the code. All of it happens, or nothing:
 	// ApprovalNotOpen when the request is not open.
@@ -286,7 +259,7 @@ type Decision struct {
 	Permissions     []string // of the calls of a custom connection
 	// Check checks the locked app and returns ApprovalDone, or the reason for a
 	// rejection: status, redirect URI, scopes, review.
-	Check func(App) ApprovalOutcome
+	Check func(partner.App) ApprovalOutcome
 	// Record returns the events of what happened.
 	Record func(Approved) []events.Event
 }
@@ -294,7 +267,7 @@ type Decision struct {
 // NewCode is an authorization code about to be made.
 type NewCode struct {
 	ID        string
-	Digest    Digest
+	Digest    storage.Digest
 	ExpiresAt time.Time
 }
 
@@ -320,8 +293,8 @@ const (
 // Approved is the result of a decision. After a denial only Outcome is set.
 type Approved struct {
 	Outcome      ApprovalOutcome
-	App          App
-	Installation Installation
+	App          partner.App
+	Installation partner.Installation
 	Installed    bool // the installation is new
 	Widened      bool // it was there, and has more scopes now
 	Grant        Grant
@@ -357,10 +330,10 @@ type NewTokens struct {
 	NotMember      bool
 	FamilyID       string
 	AccessID       string
-	AccessDigest   Digest
+	AccessDigest   storage.Digest
 	AccessExpires  time.Time
 	RefreshID      string
-	RefreshDigest  Digest
+	RefreshDigest  storage.Digest
 	RefreshExpires time.Time
 }
 
@@ -385,9 +358,9 @@ type Rotation struct {
 
 // CodeStore redeems authorization codes.
 type CodeStore interface {
-	// Code returns a code, used and expired ones too, with one statement; [ErrNotFound].
+	// Code returns a code, used and expired ones too, with one statement; [partner.ErrNotFound].
 	// Of its Standing only names are set: RedeemCode checks the rest under its locks.
-	Code(ctx context.Context, digest Digest) (Code, error)
+	Code(ctx context.Context, digest storage.Digest) (Code, error)
 	// RedeemCode marks an unused code as used and creates a family with its first tokens.
 	// After UserBarred and NoScopes the code is used too, without a family.
 	// For a code that was used before, it ends the family that the code gave and returns
@@ -398,12 +371,12 @@ type CodeStore interface {
 // TokenStore keeps token families and their tokens. A presented token carries the id of
 // its record, which has the token's digest.
 type TokenStore interface {
-	// AccessToken returns one with its standing, with one statement; [ErrNotFound].
-	AccessToken(ctx context.Context, tokenID string, digest Digest) (AccessToken, error)
-	// RefreshToken returns one with its standing; [ErrNotFound]. It costs one statement,
+	// AccessToken returns one with its standing, with one statement; [partner.ErrNotFound].
+	AccessToken(ctx context.Context, tokenID string, digest storage.Digest) (AccessToken, error)
+	// RefreshToken returns one with its standing; [partner.ErrNotFound]. It costs one statement,
 	// or two for a token whose row was purged. Such a token was used, and its ID,
 	// ExpiresAt and Generation are zero.
-	RefreshToken(ctx context.Context, tokenID string, digest Digest) (RefreshToken, error)
+	RefreshToken(ctx context.Context, tokenID string, digest storage.Digest) (RefreshToken, error)
 	// RotateRefresh marks an unused token as used and creates its successors, which also
 	// ends the earlier access tokens. For a token that was used before, it ends the family
 	// and returns Lost, unless a retry is allowed. A retry ends no family, whatever its
@@ -431,8 +404,8 @@ type Revocation struct {
 // DeviceStore keeps device codes.
 type DeviceStore interface {
 	// CreateDevice adds one; [ErrTaken] when its user code is in use.
-	CreateDevice(ctx context.Context, d DeviceCode, digest Digest) error
-	// Device returns the one that a query names; [ErrNotFound].
+	CreateDevice(ctx context.Context, d DeviceCode, digest storage.Digest) error
+	// Device returns the one that a query names; [partner.ErrNotFound].
 	Device(ctx context.Context, q DeviceQuery) (DeviceCode, error)
 	// PollDevice notes a poll of a pending code. It reports false when the last
 	// one that counted was less than the interval ago.
@@ -448,7 +421,7 @@ type DeviceStore interface {
 // DeviceQuery names a device code: by what the person typed, or by what the device holds.
 type DeviceQuery struct {
 	UserCode string // empty: Digest names it
-	Digest   Digest
+	Digest   storage.Digest
 }
 
 // SessionTokenStore exchanges session tokens.
@@ -474,17 +447,17 @@ type RegistrationStore interface {
 	CreateRegistrationToken(ctx context.Context, t RegistrationToken) error
 	// RegisterApp adds an app with its secrets and returns it; [ErrTaken] when an app has its
 	// id or client_id. With a token it uses the token up first and takes the organization
-	// from it; [ErrNotFound] when the token is used, expired or unknown. [ErrTooManyApps];
+	// from it; [partner.ErrNotFound] when the token is used, expired or unknown. [ErrTooManyApps];
 	// of several at once no more than fit are added. What UpdateApp says of reviewed apps
 	// holds here too.
-	RegisterApp(ctx context.Context, r Registration) (App, error)
+	RegisterApp(ctx context.Context, r Registration) (partner.App, error)
 }
 
 // Registration is an app about to be added for its developer.
 type Registration struct {
-	App     App
-	Secrets []ClientSecret
-	Token   *Digest // names the organization; nil: App does
+	App     partner.App
+	Secrets []partner.ClientSecret
+	Token   *storage.Digest // names the organization; nil: App does
 	Now     time.Time
 	// MaxApps is how many apps the organization may have that are not deactivated; 0
 	// means any number. It does not count for an app without an organization.
@@ -523,5 +496,5 @@ type JanitorStore interface {
 	// that ended and whose timer is due, unless the app was connected again, and
 	// returns how many timers it settled. What the library keeps for the app in
 	// the business, its app data, ends in the same transaction.
-	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(Installation) []events.Event) (int, error)
+	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(partner.Installation) []events.Event) (int, error)
 }

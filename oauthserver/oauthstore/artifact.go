@@ -1,20 +1,22 @@
-package oauthserver
+package oauthstore
 
 import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // AuthorizationRequest is a valid request at the authorize page that waits for the user's
 // decision. Its digest is that of a secret in the page's form.
 type AuthorizationRequest struct {
 	ID            string
-	Digest        Digest
+	Digest        storage.Digest
 	Purpose       RequestPurpose
-	BusinessID    string // that the request is about; empty in the request of an app
-	Browser       Digest // of the cookie of the browser that opened it
-	Session       Digest // of the session that it was stored for; zero: it does not count for MaxOpenRequests
+	BusinessID    string         // that the request is about; empty in the request of an app
+	Browser       storage.Digest // of the cookie of the browser that opened it
+	Session       storage.Digest // of the session that it was stored for; zero: it does not count for MaxOpenRequests
 	AppID         string
 	RedirectURI   string
 	Scopes        identity.Scopes
@@ -39,11 +41,11 @@ const (
 // with the code or token.
 type Standing struct {
 	AppID, ClientID    string
-	AppStatus          AppStatus
+	AppStatus          partner.AppStatus
 	AppScopes          identity.Scopes
 	InstallationID     string
 	BusinessID         string
-	InstallationStatus InstallationStatus
+	InstallationStatus partner.InstallationStatus
 	InstallationScopes identity.Scopes
 	GrantID            string // empty for tokens from an exchange
 	GrantEnded         bool
@@ -58,18 +60,9 @@ type Standing struct {
 // approval of a custom connection, and it has no user.
 func (s Standing) IsForInstallation() bool { return s.GrantID != "" && s.UserID == "" }
 
-// standing returns the Standing of a type that embeds it.
-func (s Standing) standing() Standing { return s }
-
 // IsAlive reports whether everything that the code or token depends on is valid.
 func (s Standing) IsAlive() bool {
-	return s.AppStatus == AppActive && s.isConnected() && s.UserStatus == identity.UserActive && !s.FamilyEnded
-}
-
-// isConnected reports whether neither the installation nor the consent has ended. One that
-// has ended never comes back.
-func (s Standing) isConnected() bool {
-	return s.InstallationStatus == InstallationActive && !s.GrantEnded
+	return s.AppStatus == partner.AppActive && s.InstallationStatus == partner.InstallationActive && !s.GrantEnded && s.UserStatus == identity.UserActive && !s.FamilyEnded
 }
 
 // Code is an authorization code. Its Standing has ids only, that of the family included if the
@@ -108,9 +101,10 @@ type AccessToken struct {
 	Permissions []string
 }
 
-// IsLive reports whether a call may be made with the token now, unless the user is no longer a
-// member of the business.
-func (t AccessToken) IsLive(now time.Time) bool { return t.refusal(now) == "" }
+// IsLive reports whether a call may be made with the token now, as far as the store knows.
+func (t AccessToken) IsLive(now time.Time) bool {
+	return !t.Revoked && now.Before(t.ExpiresAt) && t.IsAlive()
+}
 
 // EffectiveScopes returns the scopes of the token that the installation and the app still have.
 func (t AccessToken) EffectiveScopes() identity.Scopes {
@@ -143,8 +137,42 @@ type DeviceCode struct {
 // RegistrationToken lets its bearer register one app for an organization.
 type RegistrationToken struct {
 	ID             string
-	Digest         Digest
+	Digest         storage.Digest
 	OrganizationID string
 	ExpiresAt      time.Time
 	CreatedAt      time.Time
+}
+
+// Client holds the part of an app that client authentication needs, and no more: it is
+// read for every request of one.
+type Client struct {
+	ID       string // of the app
+	ClientID string
+	Type     partner.ClientType
+	Status   partner.AppStatus
+	Origin   partner.AppOrigin
+	// DocumentFetchedAt and DocumentFreshUntil are for OriginDocument.
+	DocumentFetchedAt, DocumentFreshUntil time.Time
+	Secrets                               []storage.Digest // those that are valid
+}
+
+// IsUsable reports whether the app is neither suspended nor deactivated.
+func (c Client) IsUsable() bool { return c.Status == partner.AppActive }
+
+// Grant is one user's consent to one installation. Codes and token families belong to it. A
+// user has at most one valid grant for each installation.
+//
+// The approval of a custom connection is a grant without a user, of which an installation has
+// at most one valid one too. Installation tokens belong to it.
+type Grant struct {
+	ID             string
+	InstallationID string
+	UserID         string          // empty: of a custom connection
+	Scopes         identity.Scopes // the union of what the user approved; of a custom connection what was approved last
+	Permissions    []string        // of a custom connection: what its calls may do
+	CreatedAt      time.Time
+	EndedAt        time.Time // zero while it is alive
+	// LeftAt is when it was noticed that the user is no longer a member of the business; zero
+	// for a member.
+	LeftAt time.Time
 }
