@@ -101,7 +101,7 @@ func TestSecretUse_CON11(t *testing.T) {
 }
 
 // CON-11: the use of each limit is read without counting a call.
-func TestLimitUses_CON11(t *testing.T) {
+func TestLimitUses_CON11_LIM08(t *testing.T) {
 	t.Parallel()
 	memory, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
 	if err != nil {
@@ -144,6 +144,24 @@ func TestLimitUses_CON11(t *testing.T) {
 				t.Errorf("%s (-want +got)\n%s", query, diff)
 			}
 		}
+	}
+	for _, use := range d.ann("GET " + path + "/limits").data() {
+		if _, has := use["windowSeconds"]; has {
+			t.Errorf("a limit of a minute says so: %v", use)
+		}
+	}
+	// LIM-08: a limit with several windows is there for each.
+	several := newHarness(t, func(c *console.Config) {
+		c.Limiter, c.Limits = memory, ratelimit.Limits{PerAppAlso: ratelimit.Windows{ratelimit.PerDay(50_000)}, PerBusinessAlso: ratelimit.Windows{ratelimit.PerHour(100), ratelimit.PerDay(500)}}.WithDefaults()
+	})
+	path, appID = several.newApp(confidentialApp)
+	several.Calls.Count(analytics.Call{AppID: appID, BusinessID: "biz_1", At: now, Status: 200})
+	var got []string
+	for _, use := range several.ann("GET " + path + "/limits").want(http.StatusOK).data() {
+		got = append(got, fmt.Sprintf("%v %v in %v", use["name"], use["limit"], use["windowSeconds"]))
+	}
+	if diff := cmp.Diff([]string{"app 10000 in <nil>", "app 50000 in 86400", "token 600 in <nil>", "business 300 in <nil>", "business 100 in 3600", "business 500 in 86400"}, got); diff != "" {
+		t.Errorf("LIM-08 (-want +got)\n%s", diff)
 	}
 	unread := newHarness(t)
 	path, _ = unread.newApp(confidentialApp)

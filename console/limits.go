@@ -22,14 +22,25 @@ const (
 	LimitToken    LimitName = "token"    // token requests
 )
 
-// LimitUse is how much of a limit is used in its current window.
+// LimitUse is how much of a limit is used in its current window. A limit with several windows
+// has one for each.
 type LimitUse struct {
 	Name       LimitName
-	BusinessID string // of LimitBusiness and LimitRoute
-	Route      string // of LimitRoute
+	BusinessID string        // of LimitBusiness and LimitRoute
+	Route      string        // of LimitRoute
+	Window     time.Duration // each of which allows Limit
 	Limit      int
 	Used       int // at most Limit
 	ResetsAt   time.Time
+}
+
+// WindowSeconds returns the length of a window, as JSON shows it: 0 for a minute, which is what
+// limits have by default, and at least 1.
+func (u LimitUse) WindowSeconds() int {
+	if u.Window == time.Minute {
+		return 0
+	}
+	return int(max(time.Second, u.Window) / time.Second)
 }
 
 // LimitUses returns the use of each limit of an app. A business id selects the limits of that
@@ -69,6 +80,7 @@ func (c *Console) AppLimitUses(ctx context.Context, app partner.App, businessID 
 // limitCounters returns the limits of an app, each with its counter.
 func (c *Console) limitCounters(ctx context.Context, app partner.App, businessID string) (uses []LimitUse, counters []ratelimit.Counter, err error) {
 	add := func(use LimitUse, counter ratelimit.Counter) {
+		use.Window = counter.Limit.Window
 		uses, counters = append(uses, use), append(counters, counter)
 	}
 	of := func(businessID, route string) ratelimit.Counters {
@@ -76,21 +88,26 @@ func (c *Console) limitCounters(ctx context.Context, app partner.App, businessID
 		limits, _ := c.cfg.Limits.For(ctx, call) // the guard logs exceptions that make no sense
 		return limits.Counters(&call)
 	}
-	add(LimitUse{Name: LimitApp}, of(businessID, "")[1])
+	each := func(use LimitUse, limit ratelimit.CallLimit, counters ratelimit.Counters) {
+		for i := range counters {
+			if ratelimit.LimitAt(i) == limit && counters[i].IsUsed() {
+				add(use, counters[i])
+			}
+		}
+	}
+	each(LimitUse{Name: LimitApp}, ratelimit.AppLimit, of(businessID, ""))
 	add(LimitUse{Name: LimitToken}, c.cfg.Limits.TokenRequests(app.ClientID))
 	if businessID == "" {
 		busiest, err := c.cfg.Analytics.Groups(ctx, app.ID, analytics.ByBusiness, 1)
 		for _, g := range busiest {
-			add(LimitUse{Name: LimitBusiness, BusinessID: g.Key}, of(g.Key, "")[0])
+			each(LimitUse{Name: LimitBusiness, BusinessID: g.Key}, ratelimit.BusinessLimit, of(g.Key, ""))
 		}
 		return uses, counters, err
 	}
-	add(LimitUse{Name: LimitBusiness, BusinessID: businessID}, of(businessID, "")[0])
+	each(LimitUse{Name: LimitBusiness, BusinessID: businessID}, ratelimit.BusinessLimit, of(businessID, ""))
 	routes, err := c.cfg.Analytics.Groups(ctx, app.ID, analytics.ByRoute, 1)
 	for _, g := range routes {
-		if counter := of(businessID, g.Key)[2]; counter.IsUsed() {
-			add(LimitUse{Name: LimitRoute, BusinessID: businessID, Route: g.Key}, counter)
-		}
+		each(LimitUse{Name: LimitRoute, BusinessID: businessID, Route: g.Key}, ratelimit.RouteLimit, of(businessID, g.Key))
 	}
 	return uses, counters, err
 }
@@ -100,12 +117,13 @@ type limitPayload struct {
 	BusinessID string     `json:"businessId,omitempty"`
 	Route      string     `json:"route,omitempty"`
 	Limit      int        `json:"limit"`
+	Window     int        `json:"windowSeconds,omitempty"` // left out for a minute
 	Used       int        `json:"used"`
 	ResetsAt   stamp.Time `json:"resetsAt"`
 }
 
 func newLimitPayload(u LimitUse) limitPayload {
-	return limitPayload{Name: u.Name, BusinessID: u.BusinessID, Route: u.Route, Limit: u.Limit, Used: u.Used, ResetsAt: stamp.Of(u.ResetsAt)}
+	return limitPayload{Name: u.Name, BusinessID: u.BusinessID, Route: u.Route, Limit: u.Limit, Window: u.WindowSeconds(), Used: u.Used, ResetsAt: stamp.Of(u.ResetsAt)}
 }
 
 func (c *Console) listLimits(w http.ResponseWriter, r *http.Request, by Actor) error {

@@ -34,18 +34,39 @@ func (s *Surface) limit(c *call, r *http.Request) error {
 		c.refusedBy = limitAddress
 		return apierror.TooManyRequests(result.Wait)
 	}
-	c.refusedBy = [...]limitName{limitBusiness, limitApp, limitRoute}[result.Index]
+	c.refusedBy = [...]limitName{ratelimit.BusinessLimit: limitBusiness, ratelimit.AppLimit: limitApp, ratelimit.RouteLimit: limitRoute}[ratelimit.LimitAt(result.Index)]
 	return apierror.New(apierror.AppRateLimited).WithRetryAfter(result.Wait)
 }
 
-// quotaOf returns the limit of the RateLimit headers: that of the app and business, or that
-// of the route if it leaves less.
+// quotaOf returns the limit of the RateLimit headers: the window of the app and business with the
+// least left, or that of the route if it leaves no more.
 func quotaOf(result ratelimit.Result) ratelimit.Quota {
-	business, route := result.Counters[0], result.Counters[2]
+	var business, route ratelimit.Quota
+	for i := range result.Counters {
+		quota := &result.Counters[i]
+		if quota.Limit == 0 {
+			continue
+		}
+		switch ratelimit.LimitAt(i) {
+		case ratelimit.BusinessLimit:
+			business = scarcer(business, *quota)
+		case ratelimit.RouteLimit:
+			route = scarcer(route, *quota)
+		}
+	}
 	if route.Limit > 0 && route.Remaining <= business.Remaining {
 		return route
 	}
 	return business
+}
+
+// scarcer returns the quota that leaves less; of two that leave the same the one that does so
+// for longer. A zero quota leaves everything.
+func scarcer(a, b ratelimit.Quota) ratelimit.Quota {
+	if a.Limit == 0 || b.Remaining < a.Remaining || b.Remaining == a.Remaining && b.Reset > a.Reset {
+		return b
+	}
+	return a
 }
 
 // counters returns the counters of an app, or the one of an address.

@@ -80,12 +80,13 @@ type limitPayload struct {
 	Name       console.LimitName `json:"name"`
 	BusinessID string            `json:"businessId,omitempty"`
 	Limit      int               `json:"limit"`
+	Window     int               `json:"windowSeconds,omitempty"` // left out for a minute
 	Used       int               `json:"used"`
 	ResetsAt   stamp.Time        `json:"resetsAt"`
 }
 
 func newLimitPayload(u console.LimitUse) limitPayload {
-	return limitPayload{u.Name, u.BusinessID, u.Limit, u.Used, stamp.Of(u.ResetsAt)}
+	return limitPayload{u.Name, u.BusinessID, u.Limit, u.WindowSeconds(), u.Used, stamp.Of(u.ResetsAt)}
 }
 
 type healthPayload struct {

@@ -43,14 +43,14 @@ func TestWriteHeader(t *testing.T) {
 		{"allowed without counters", ratelimit.Result{Allowed: true}, http.Header{}},
 		{
 			"allowed",
-			ratelimit.Result{Allowed: true, Counters: [4]ratelimit.Quota{
+			ratelimit.Result{Allowed: true, Counters: [ratelimit.MaxCounters]ratelimit.Quota{
 				{Allowed: true, Limit: 300, Remaining: 299, Reset: 1001 * time.Millisecond},
 			}},
 			http.Header{"Ratelimit-Limit": {"300"}, "Ratelimit-Remaining": {"299"}, "Ratelimit-Reset": {"2"}},
 		},
 		{
 			"refused by another counter",
-			ratelimit.Result{Wait: 30 * time.Second, Counters: [4]ratelimit.Quota{
+			ratelimit.Result{Wait: 30 * time.Second, Counters: [ratelimit.MaxCounters]ratelimit.Quota{
 				{Allowed: true, Limit: 300, Remaining: 0, Reset: time.Millisecond},
 			}},
 			http.Header{

@@ -18,6 +18,10 @@ type Limits struct {
 	PerBusiness Limit
 	// PerApp limits the calls of one app for all businesses together; 10,000 a minute.
 	PerApp Limit
+	// PerBusinessAlso and PerAppAlso are further windows of the two: all of them hold, such as
+	// 5,000 a day besides 60 a minute. The RateLimit headers tell the window of PerBusiness and
+	// PerBusinessAlso with the least left.
+	PerBusinessAlso, PerAppAlso Windows
 	// LimitsFor returns exceptions for a call made with an access token, such as those of
 	// a plan or of an expensive route. It is called for every call and must be fast. Nil
 	// means that there are none. If it panics, the call has no exceptions.
@@ -66,6 +70,10 @@ type CallLimits struct {
 	PerBusiness, PerApp Limit
 	// PerRoute additionally limits the calls of the app for the business to this route.
 	PerRoute Limit
+	// PerBusinessAlso, PerAppAlso and PerRouteAlso are further windows. An exception for a
+	// limit is one for its further windows too: without any it has one window.
+	PerBusinessAlso, PerAppAlso Windows
+	PerRouteAlso                Limit
 }
 
 // The bounds of what Limits may say about guessing.
@@ -126,6 +134,8 @@ func (l Limits) Validate() error {
 	} {
 		add(one.field, one.limit.validate())
 	}
+	add("PerBusinessAlso", l.PerBusinessAlso.validate(l.PerBusiness))
+	add("PerAppAlso", l.PerAppAlso.validate(l.PerApp))
 	for _, one := range []struct {
 		field string
 		rule  LockoutRule
@@ -145,7 +155,7 @@ func (l Limits) Validate() error {
 // For returns the limits of a call: its exceptions, and the limits themselves where there
 // is none. An exception that makes no sense is left out and returned as an error.
 func (l *Limits) For(ctx context.Context, call Call) (of CallLimits, err error) {
-	of = CallLimits{PerBusiness: l.PerBusiness, PerApp: l.PerApp}
+	of = CallLimits{PerBusiness: l.PerBusiness, PerApp: l.PerApp, PerBusinessAlso: l.PerBusinessAlso, PerAppAlso: l.PerAppAlso}
 	if l.LimitsFor == nil {
 		return of, nil
 	}
@@ -155,33 +165,71 @@ func (l *Limits) For(ctx context.Context, call Call) (of CallLimits, err error) 
 		}
 	}()
 	exceptions := l.LimitsFor(ctx, call)
-	var errs []error
-	for _, one := range []struct{ to, from *Limit }{
-		{&of.PerBusiness, &exceptions.PerBusiness}, {&of.PerApp, &exceptions.PerApp}, {&of.PerRoute, &exceptions.PerRoute},
-	} {
-		limit := one.from.or(*one.to)
-		if limit == (Limit{}) {
-			continue
-		}
-		if err := limit.validate(); err != nil {
-			errs = append(errs, fmt.Errorf("LimitsFor: %w", err))
-			continue
-		}
-		*one.to = limit
+	var route, routeAlso = Windows{exceptions.PerRouteAlso}, Windows{}
+	errs := [...]error{
+		except(&of.PerBusiness, &of.PerBusinessAlso, exceptions.PerBusiness, exceptions.PerBusinessAlso),
+		except(&of.PerApp, &of.PerAppAlso, exceptions.PerApp, exceptions.PerAppAlso),
+		except(&of.PerRoute, &routeAlso, exceptions.PerRoute, route),
 	}
-	return of, errors.Join(errs...)
+	of.PerRouteAlso = routeAlso[0]
+	return of, errors.Join(errs[:]...)
 }
+
+// except replaces a limit and its further windows by an exception, if there is one that makes
+// sense.
+func except(limit *Limit, also *Windows, by Limit, byAlso Windows) error {
+	if by == (Limit{}) && byAlso == (Windows{}) {
+		return nil
+	}
+	by = by.or(*limit)
+	if err := by.validate(); err != nil {
+		return fmt.Errorf("LimitsFor: %w", err)
+	}
+	if err := byAlso.validate(by); err != nil {
+		return fmt.Errorf("LimitsFor: %w", err)
+	}
+	*limit, *also = by, byAlso
+	return nil
+}
+
+// CallLimit is one of the [CallLimits].
+type CallLimit int
+
+// The limits of a call.
+const (
+	BusinessLimit CallLimit = iota // PerBusiness
+	AppLimit                       // PerApp
+	RouteLimit                     // PerRoute
+)
+
+// places are the limits to which the counters of a call belong, by their places.
+var places = [MaxCounters]CallLimit{BusinessLimit, AppLimit, RouteLimit, BusinessLimit, BusinessLimit, AppLimit, AppLimit, RouteLimit}
+
+// LimitAt returns the limit to which a counter of [CallLimits.Counters] belongs, by its place.
+func LimitAt(place int) CallLimit { return places[place] }
 
 // Counters returns the counters of a call under these limits: one for the app at the
 // business, one for the app, and, if the route has its own limit, one for the app at the
-// business on the route.
+// business on the route; behind them those of further windows. See [LimitAt].
 func (l *CallLimits) Counters(call *Call) (counters Counters) {
 	counters[0] = Counter{Key: NewKey("api business", call.AppID, call.BusinessID), Limit: l.PerBusiness}
 	counters[1] = Counter{Key: NewKey("api app", call.AppID), Limit: l.PerApp}
 	if l.PerRoute.Count > 0 && call.Pattern != "" {
 		counters[2] = Counter{Key: NewKey("api route", call.AppID, call.BusinessID, call.Pattern), Limit: l.PerRoute}
+		counters.also(7, 2, l.PerRouteAlso)
 	}
+	counters.also(3, 0, l.PerBusinessAlso[0])
+	counters.also(4, 0, l.PerBusinessAlso[1])
+	counters.also(5, 1, l.PerAppAlso[0])
+	counters.also(6, 1, l.PerAppAlso[1])
 	return counters
+}
+
+// also adds the counter of a further window, which has the key of the first.
+func (c *Counters) also(place, first int, limit Limit) {
+	if limit.Count > 0 {
+		c[place] = Counter{Key: c[first].Key, Limit: limit}
+	}
 }
 
 // TokenRequests returns the counter of the token requests of one client that proved its secret.
@@ -199,9 +247,4 @@ func (l *Limits) DefaultAPI(ip netip.Addr) Counter {
 // limit of their own.
 func (l *Limits) DefaultApp(ip netip.Addr) Counter {
 	return Counter{Key: NewIPKey("app host pages", ip), Limit: l.DefaultPerIP}
-}
-
-// PerMinute returns a limit of count requests in each minute.
-func PerMinute(count int) Limit {
-	return Limit{Count: count, Window: time.Minute}
 }

@@ -8,7 +8,7 @@ import (
 
 const (
 	// MaxCounters is how many counters one request can have.
-	MaxCounters = 4
+	MaxCounters = 8
 	// MaxLockouts is how many lockouts one request can have.
 	MaxLockouts = 4
 	// MaxWindow is the longest Window, Within and For.

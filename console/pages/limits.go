@@ -3,6 +3,7 @@ package pages
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
@@ -26,6 +27,17 @@ type limitRow struct {
 	Business look.Named
 }
 
+// windowed adds the length of a window that is not a minute.
+func windowed(what string, use console.LimitUse) string {
+	switch {
+	case use.Window == time.Minute:
+		return what
+	case use.Window < time.Minute:
+		return what + " in " + use.Window.String()
+	}
+	return what + " in " + span(use.Window)
+}
+
 // IsNear reports that less than a tenth is left.
 func (l limitRow) IsNear() bool { return l.Used*10 > l.Limit*9 }
 
@@ -39,13 +51,13 @@ func (v *visit) showLimits() error {
 	for _, use := range uses {
 		switch use.Name {
 		case console.LimitApp:
-			data.Own = append(data.Own, limitRow{LimitUse: use, What: "Calls for all businesses"})
+			data.Own = append(data.Own, limitRow{LimitUse: use, What: windowed("Calls for all businesses", use)})
 		case console.LimitToken:
-			data.Own = append(data.Own, limitRow{LimitUse: use, What: "Token requests"})
+			data.Own = append(data.Own, limitRow{LimitUse: use, What: windowed("Token requests", use)})
 		case console.LimitBusiness:
-			data.Businesses = append(data.Businesses, limitRow{LimitUse: use, What: "All calls"})
+			data.Businesses = append(data.Businesses, limitRow{LimitUse: use, What: windowed("All calls", use)})
 		case console.LimitRoute:
-			data.Businesses = append(data.Businesses, limitRow{LimitUse: use, What: use.Route})
+			data.Businesses = append(data.Businesses, limitRow{LimitUse: use, What: windowed(use.Route, use)})
 		}
 	}
 	slices.SortStableFunc(data.Businesses, func(a, b limitRow) int { return cmp.Compare(b.Used*a.Limit, a.Used*b.Limit) })
