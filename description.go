@@ -55,8 +55,12 @@ func (p *Platform) descriptionInput() openapi.Input {
 		APIURL: c.APIURL, AppURL: c.AppURL, Schemas: c.Schemas,
 		APIPatterns: p.oauth.APIPatterns(), AppPatterns: p.AppPatterns(), Figures: p.figures(),
 	}
+	in.CustomConnections = c.OAuth.CustomConnections
 	for _, route := range p.ownRoutes() {
 		in.APIPatterns = append(in.APIPatterns, route.Pattern)
+		if route.Installations {
+			in.InstallationPatterns = append(in.InstallationPatterns, route.Pattern)
+		}
 	}
 	if p.console != nil {
 		in.APIPatterns = append(in.APIPatterns, p.console.Patterns()...)
@@ -100,7 +104,7 @@ func (p *Platform) figures() openapi.Figures {
 func describedRoute(r guard.Route) openapi.Route {
 	d := r.Description
 	described := openapi.Route{
-		Pattern: r.Pattern, Scope: r.Scope, Permission: string(r.Permission), SessionsAllowed: r.SessionsAllowed, Writes: r.Writes(),
+		Pattern: r.Pattern, Scope: r.Scope, Permission: string(r.Permission), SessionsAllowed: r.SessionsAllowed, Installations: r.Installations, Writes: r.Writes(),
 		ID: d.ID, Tag: d.Tag, Summary: d.Summary, Text: d.Text, Request: d.Request, Response: d.Response,
 		Result: d.Result, Example: d.Example, Status: d.Status, HasLocation: d.HasLocation, Errors: d.Errors,
 	}

@@ -26,6 +26,10 @@ type Input struct {
 	APIURL, AppURL string
 	// Scopes are the scopes that apps may request.
 	Scopes []Scope
+	// CustomConnections reports that there are custom connections. InstallationPatterns are the
+	// library's own endpoints that take their tokens.
+	CustomConnections    bool
+	InstallationPatterns []string
 	// APIPatterns and AppPatterns are the library's own endpoints on the two hosts.
 	APIPatterns, AppPatterns []string
 	// Routes are the host's.
@@ -66,6 +70,7 @@ type Route struct {
 	Scope           string // empty: any
 	Permission      string
 	SessionsAllowed bool
+	Installations   bool // takes the tokens of custom connections; ignored without Input.CustomConnections
 	Writes          bool // takes an Idempotency-Key
 
 	ID, Tag, Summary, Text string

@@ -47,6 +47,7 @@ func generate(in Input) (*generator, error) {
 	}
 	g := &generator{in: in, own: parsed, paths: newObject(), webhooks: newObject(), components: parsed.object("components")}
 	g.adapt()
+	g.describeCustomConnections()
 	for _, pattern := range in.APIPatterns {
 		g.addOwn(pattern)
 	}

@@ -57,7 +57,7 @@ func (g *generator) operation(r Route, method, path string) (*object, error) {
 	if r.Summary == "" {
 		o.with("summary", r.Pattern)
 	}
-	if text := r.text(); text != "" {
+	if text := r.text(g.in.CustomConnections); text != "" {
 		o.with("description", text)
 	}
 	o.with("security", r.security())
@@ -91,11 +91,15 @@ func tagOf(r Route, path string) string {
 	return capital(strings.NewReplacer("-", " ", "_", " ").Replace(first))
 }
 
-func (r Route) text() string {
-	if r.Permission == "" {
-		return r.Text
+func (r Route) text(custom bool) string { //nolint:revive // what is described, not a switch
+	text := r.Text
+	if r.Permission != "" {
+		text = sentences(text, "The user needs the permission "+r.Permission+".")
 	}
-	return strings.TrimSpace(r.Text + " The user needs the permission " + r.Permission + ".")
+	if custom && r.Installations {
+		text = sentences(text, takesInstallations)
+	}
+	return text
 }
 
 func (r Route) security() []any {
