@@ -19,10 +19,13 @@ import (
 // openStore opens what -db names.
 func (o *options) openStore(ctx context.Context, log *slog.Logger) (*sqlstore.Store, error) {
 	if isPostgres(o.db) {
-		return postgres.Open(ctx, o.db, postgres.Config{DirectURL: o.dbDirect, Logger: log})
+		return postgres.Open(ctx, o.db, postgres.Config{DirectURL: o.dbDirect, Partitions: o.partitions, Logger: log})
 	}
 	if o.dbDirect != "" {
 		return nil, usage(errors.New("-db-direct goes past a pooler: -db must be a postgres:// URL"))
+	}
+	if o.partitions {
+		return nil, usage(errors.New("-partitions is for PostgreSQL: -db must be a postgres:// URL"))
 	}
 	return sqlite.Open(ctx, sqlite.Config{Path: o.db, Logger: log})
 }

@@ -22,6 +22,7 @@ type options struct {
 	api, app       string
 	apiURL, appURL string
 	db, dbDirect   string
+	partitions     bool
 	redis          string
 	key            string
 	fixtures       string
@@ -89,6 +90,7 @@ func (o *options) flags(stderr io.Writer) *flag.FlagSet {
 	flags.StringVar(&o.appURL, "app-url", "", "public `URL` of the app host, when a proxy stands in front")
 	flags.StringVar(&o.db, "db", "partnerkit.db", "an SQLite `file`, :memory:, or a postgres:// URL")
 	flags.StringVar(&o.dbDirect, "db-direct", "", "postgres:// `URL` of the same database that goes past a pooler, for notifications and migrations")
+	flags.BoolVar(&o.partitions, "partitions", false, "PostgreSQL: webhook deliveries in a table for each day, of which old ones are dropped")
 	flags.StringVar(&o.redis, "redis", "", "redis:// `URL`, also of a cluster or of Sentinel: limits and lockouts are shared between nodes")
 	flags.StringVar(&o.key, "key", "", "base64 of 32 bytes that seal secrets and signing keys; several, separated by commas, to rotate; required outside development mode")
 	flags.StringVar(&o.fixtures, "fixtures", "", "JSON `file` with data for an empty database (default: the embedded demo)")

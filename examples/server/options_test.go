@@ -22,7 +22,7 @@ func TestOptionsComeFromFlagsAndEnvironment(t *testing.T) {
 	o, err := parseOptions([]string{"-api", "localhost:1"}, env(map[string]string{
 		"PARTNERKIT_API": "localhost:2", "PARTNERKIT_APP": "localhost:3",
 		"PARTNERKIT_API_URL": "https://api.example.com", "PARTNERKIT_APP_URL": "https://app.example.com",
-		"PARTNERKIT_DB": "x.db", "PARTNERKIT_DB_DIRECT": "postgres://x", "PARTNERKIT_REDIS": "redis://x", "PARTNERKIT_KEY": "k", "PARTNERKIT_FIXTURES": "f.json",
+		"PARTNERKIT_DB": "x.db", "PARTNERKIT_DB_DIRECT": "postgres://x", "PARTNERKIT_PARTITIONS": "true", "PARTNERKIT_REDIS": "redis://x", "PARTNERKIT_KEY": "k", "PARTNERKIT_FIXTURES": "f.json",
 		"PARTNERKIT_DEV": "false", "PARTNERKIT_COOKIE_DOMAIN": "example.com", "PARTNERKIT_METRICS": "localhost:9", "PARTNERKIT_DISABLE_WEBHOOKS_AFTER": "3", "PARTNERKIT_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.0/24",
 		"PARTNERKIT_AGENTS": "true", "PARTNERKIT_HEED_RECEIVERS": "true", "PARTNERKIT_REFRESH_RETRY": "30m", "PARTNERKIT_MAX_CONNECTIONS": "7", "PARTNERKIT_CUSTOM_CONNECTIONS": "true", "PARTNERKIT_STANDARD_WEBHOOKS": "true", "PARTNERKIT_VERIFY_WEBHOOKS": "true", "PARTNERKIT_TRUSTED_DOCUMENTS": "agent.example, https://a.example/clients",
 	}), io.Discard)
@@ -31,7 +31,7 @@ func TestOptionsComeFromFlagsAndEnvironment(t *testing.T) {
 	}
 	got := []string{o.api, o.app, o.apiURL, o.appURL, o.db, o.dbDirect, o.redis, o.key, o.fixtures, o.cookieDomain, o.metrics}
 	want := "localhost:1 localhost:3 https://api.example.com https://app.example.com x.db postgres://x redis://x k f.json example.com localhost:9"
-	if strings.Join(got, " ") != want || o.dev == nil || *o.dev || len(o.proxies) != 2 || o.disableAfter != 3 || !o.agents || !o.heedReceivers || !o.custom || o.refreshRetry != 30*time.Minute || o.maxConnections != 7 || !o.standard || !o.verifyWebhooks || len(o.documents) != 2 {
+	if strings.Join(got, " ") != want || o.dev == nil || *o.dev || len(o.proxies) != 2 || o.disableAfter != 3 || !o.agents || !o.heedReceivers || !o.custom || o.refreshRetry != 30*time.Minute || o.maxConnections != 7 || !o.standard || !o.partitions || !o.verifyWebhooks || len(o.documents) != 2 {
 		t.Errorf("options %+v", o)
 	}
 }
@@ -152,6 +152,7 @@ func TestStartRefuses(t *testing.T) {
 		{"redis", []string{"-redis", "http://user:hidden@x"}, "-redis"},
 		{"postgres", []string{"-db", "postgres://u:hidden@127.0.0.1:1/x"}, "127.0.0.1:1"},
 		{"past a pooler of SQLite", []string{"-db", ":memory:", "-db-direct", "postgres://u:hidden@127.0.0.1:1/x"}, "-db must be a postgres:// URL"},
+		{"partitions of SQLite", []string{"-db", ":memory:", "-partitions"}, "-partitions is for PostgreSQL"},
 		{"directory of the file", []string{"-db", "/nowhere/at/all.db"}, "/nowhere/at/all.db"},
 		{"fixtures", []string{"-fixtures", "/nowhere.json"}, "/nowhere.json"},
 	} {

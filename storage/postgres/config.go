@@ -30,6 +30,10 @@ type Config struct {
 	// Shards is how many parts the planning and the sending of webhooks each have; 0 means
 	// webhooks.DefaultShards. It counts when the database is made.
 	Shards int
+	// Partitions puts deliveries and attempts into a table for each day (PostgreSQL 12 or
+	// later). Those of old days are dropped, which costs less than deleting their rows. The
+	// tables that there are become the first partition. It cannot be undone.
+	Partitions bool
 	// SkipMigrations leaves the tables to the host's own migration tool; see
 	// sqlstore.Migrations. Open then returns storage.ErrOlderSchema if migrations are
 	// missing.

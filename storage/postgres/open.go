@@ -33,7 +33,7 @@ func New(ctx context.Context, db *sql.DB, cfg Config) (*sqlstore.Store, error) {
 }
 
 func newStore(ctx context.Context, db *DB, cfg Config) (*sqlstore.Store, error) {
-	store, err := sqlstore.New(ctx, db, sqlstore.Config{Shards: cfg.Shards, SkipMigrations: cfg.SkipMigrations, Logger: cfg.Logger})
+	store, err := sqlstore.New(ctx, db, sqlstore.Config{Shards: cfg.Shards, SkipMigrations: cfg.SkipMigrations, Partitions: cfg.Partitions, Logger: cfg.Logger})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

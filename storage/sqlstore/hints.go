@@ -207,13 +207,15 @@ func signal(c chan struct{}) {
 }
 
 // Run carries hints about new work between the processes that share the database, until ctx
-// ends, and sends the remaining hints then. It also fills the columns that migrations added. It
-// returns nil. Without Run, or if the database cannot notify other processes, hints stay within
-// the process, and workers of other processes find new work at their next poll.
+// ends, and sends the remaining hints then. It also fills the columns that migrations added,
+// and makes the tables of the next days if days have tables of their own. It returns nil. Without
+// Run, or if the database cannot notify other processes, hints stay within the process, and
+// workers of other processes find new work at their next poll.
 func (s *Store) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.listen(ctx) })
 	wg.Go(func() { s.backfill(ctx) })
+	wg.Go(func() { s.keepDays(ctx) })
 	s.announce(ctx)
 	wg.Wait()
 	return nil

@@ -14,14 +14,23 @@ import (
 // the first rows of the table, and so are their attempts. The queue key of a delivery is
 // its next attempt. Queue rows are deleted first, in the same lock order as the recording
 // of an attempt. A queue row that was moved meanwhile is deleted together with its
-// delivery.
+// delivery. Where days have tables of their own, whole days are dropped instead.
 func (s *Store) purgeDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
 	var purged int
 	var last string
-	after := s.purgedUpTo(deliveryTable)
+	after, until := s.purgedUpTo(deliveryTable), id.Floor(id.Delivery, before)
+	if s.isPartitioned {
+		oldestDay, err := s.dropDays(ctx, until)
+		if err != nil {
+			return 0, wrap("purge deliveries", err)
+		}
+		if oldestDay != "" {
+			until = min(until, oldestDay)
+		}
+	}
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		purged, last = 0, ""
-		old, err := tx.oldDeliveries(ctx, "SELECT "+oldColumns+" FROM partnerkit_delivery WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3", after, id.Floor(id.Delivery, before), limit)
+		old, err := tx.oldDeliveries(ctx, "SELECT "+oldColumns+" FROM partnerkit_delivery WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3", after, until, limit)
 		if err != nil {
 			return err
 		}

@@ -26,6 +26,9 @@ type Config struct {
 	// nodes share among them: 1 to 1024, 0 means webhooks.DefaultShards. It counts when the
 	// database is made; later a database keeps its number.
 	Shards int
+	// Partitions puts deliveries and attempts into a table for each day, on PostgreSQL; see
+	// postgres.Config.
+	Partitions bool
 	// Migrations replaces the built-in ones, in tests of the migrator.
 	Migrations fs.FS
 	// Backfills are more than the built-in ones, in tests.
@@ -50,6 +53,9 @@ type Store struct {
 	// shards is how many shards of each kind the database has.
 	shards    int
 	backfills []Backfill
+
+	// isPartitioned reports that deliveries are in a table for each day.
+	isPartitioned bool
 
 	// purged has where the purge of a table goes on.
 	purged *sync.Map
@@ -82,6 +88,11 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 	}
 	if ours {
 		if err := s.makeShards(ctx, cmp.Or(cfg.Shards, webhooks.DefaultShards)); err != nil {
+			return nil, err
+		}
+	}
+	if ours && !db.Dialect().IsOneProcess {
+		if err := s.openDays(ctx, cfg.Partitions); err != nil {
 			return nil, err
 		}
 	}

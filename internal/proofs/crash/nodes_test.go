@@ -53,7 +53,8 @@ func TestKillsPostgres(t *testing.T) {
 }
 
 // OPER-01: the same through a PgBouncer in transaction mode. It keeps running while nodes are
-// killed and PostgreSQL is restarted behind it. Notifications go past it.
+// killed and PostgreSQL is restarted behind it. Notifications go past it. Deliveries are in a
+// table for each day (OPER-05).
 func TestKillsPgBouncer(t *testing.T) {
 	besideOthers(t)
 	kills := proof.Begin(t, "Kills under load, PgBouncer, one of two nodes", "kills")
@@ -63,7 +64,7 @@ func TestKillsPgBouncer(t *testing.T) {
 	pooler := testenv.StartPgBouncer(t, postgres.URL, "server_login_retry = 1")
 	w := newFixture(t, kills, 2)
 	w.pace = 300 * time.Millisecond
-	w.flags = append(w.flags, "-db", pooler.URL, "-db-direct", postgres.URL, "-redis", redis.URL)
+	w.flags = append(w.flags, "-db", pooler.URL, "-db-direct", postgres.URL, "-partitions", "-redis", redis.URL)
 	w.start(0)
 	w.start(1)
 	w.begin()
