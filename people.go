@@ -20,3 +20,10 @@ func (p *Platform) EraseUser(ctx context.Context, userID string) (partner.Erasur
 func (p *Platform) MemberLeft(ctx context.Context, businessID, userID string) error {
 	return p.oauth.MemberLeft(ctx, businessID, userID)
 }
+
+// EraseBusiness uninstalls all apps in a business and removes what is kept of it. It reports what
+// it did, and is repeated until nothing is left: events and deliveries stay until the apps have
+// been told. See [oauthserver.Server.EraseBusiness].
+func (p *Platform) EraseBusiness(ctx context.Context, businessID string) (partner.BusinessErasure, error) {
+	return p.oauth.EraseBusiness(ctx, businessID, "")
+}

@@ -152,6 +152,9 @@ const (
 	// UserErased has the target partner.ErasedUser: the id is not kept.
 	UserErased Action = "user.erased"
 
+	// BusinessErased has the target oauthserver.ErasedBusiness: the id is not kept.
+	BusinessErased Action = "business.erased"
+
 	// What an operator looked at, of an app.
 	DeliveriesViewed Action = "app.deliveries_viewed"
 	RequestsViewed   Action = "app.requests_viewed"

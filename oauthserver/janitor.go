@@ -39,23 +39,11 @@ func (s *Server) Tidy(ctx context.Context) { s.tidy(ctx, s.cfg.Clock.Now()) }
 // tidy repeats each kind of work while its batches are full. An error is logged, and the work
 // is tried again in the next minute.
 func (s *Server) tidy(ctx context.Context, now time.Time) {
-	redacted := map[string]events.Notification{} // the operation may run more than once
-	redact := func(i partner.Installation) []events.Event {
-		redacted[i.ID] = events.Notification{Kind: events.NotifyBusinessRedacted, At: now, AppID: i.AppID, BusinessID: i.BusinessID}
-		return appEvent(events.BusinessRedact, i, map[string]any{"id": i.BusinessID}, now)
-	}
 	work := map[string]func() (int, error){
 		"purge": func() (int, error) {
 			return s.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeOAuth, Before: now, Lifetimes: s.cfg.Lifetimes.ofPurge(), Limit: tidyBatch})
 		},
-		"redact": func() (int, error) {
-			clear(redacted)
-			n, err := s.cfg.Store.RecordRedactions(ctx, now, tidyBatch, redact)
-			if err == nil {
-				s.cfg.Notifications.Tell(ctx, slices.Collect(maps.Values(redacted))...)
-			}
-			return n, err
-		},
+		"redact": func() (int, error) { return s.recordRedactions(ctx, now) },
 		"audit": func() (int, error) {
 			return s.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeAudit, Before: now.Add(-s.cfg.AuditRetention), Limit: tidyBatch})
 		},
@@ -72,4 +60,18 @@ func (s *Server) tidy(ctx context.Context, now time.Time) {
 			}
 		}
 	}
+}
+
+// recordRedactions records business.redact for at most tidyBatch installations, and tells the
+// host's staff. It returns how many timers it settled.
+func (s *Server) recordRedactions(ctx context.Context, now time.Time) (int, error) {
+	redacted := map[string]events.Notification{} // the operation may run more than once
+	n, err := s.cfg.Store.RecordRedactions(ctx, now, tidyBatch, func(i partner.Installation) []events.Event {
+		redacted[i.ID] = events.Notification{Kind: events.NotifyBusinessRedacted, At: now, AppID: i.AppID, BusinessID: i.BusinessID}
+		return appEvent(events.BusinessRedact, i, map[string]any{"id": i.BusinessID}, now)
+	})
+	if err == nil {
+		s.cfg.Notifications.Tell(ctx, slices.Collect(maps.Values(redacted))...)
+	}
+	return n, err
 }

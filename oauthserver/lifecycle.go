@@ -30,7 +30,9 @@ func (s *Server) RevokeAccess(ctx context.Context, appID, businessID, userID str
 
 func (s *Server) endInstallation(ctx context.Context, end oauthstore.EndInstallation, action audit.Action, userID string) error {
 	now := s.cfg.Clock.Now()
-	end.Now, end.RedactAt = now, now.Add(s.cfg.Lifetimes.RedactDelay)
+	if end.Now = now; end.RedactAt.IsZero() {
+		end.RedactAt = now.Add(s.cfg.Lifetimes.RedactDelay)
+	}
 	end.Record = func(i partner.Installation) []events.Event { return installationEvent(events.AppUninstalled, i, now) }
 	end.Audit = audit.Entry{ID: id.New(id.Audit, now), AppID: end.AppID, UserID: userID, Action: action, Target: end.BusinessID, At: now}
 	if _, err := s.cfg.Store.EndInstallation(ctx, end); err != nil {

@@ -37,6 +37,7 @@ func (o *Operator) allRoutes() []route {
 		{"GET /operator/users/{userId}", o.serveUser},
 		{"POST /operator/users/{userId}/status", o.setUserStatus},
 		{"POST /operator/users/{userId}/erase", o.eraseUser},
+		{"POST /operator/businesses/{businessId}/erase", o.eraseBusiness},
 		{"GET /operator/trusted-documents", o.listDocuments},
 		{"POST /operator/trusted-documents", o.addDocument},
 		{"DELETE /operator/trusted-documents/{documentId}", o.deleteDocument},

@@ -92,6 +92,50 @@ func (o *Operator) Uninstall(ctx context.Context, by Actor, appID, businessID, r
 	return ended, absent("installation", err)
 }
 
+// EraseBusiness uninstalls all apps in a business and removes what is kept of it, with a reason for
+// the audit log, which does not have the business's id. It reports what it did, and is repeated
+// until nothing is left: see [oauthserver.Server.EraseBusiness]. Its error is one of apierror
+// without a reason, or for an id that no business has.
+func (o *Operator) EraseBusiness(ctx context.Context, by Actor, businessID, reason string) (partner.BusinessErasure, error) {
+	if err := checkRequired(reason); err != nil {
+		return partner.BusinessErasure{}, err
+	}
+	if businessID == "" || businessID == partner.ErasedBusiness || !text.IsStorable(businessID) {
+		return partner.BusinessErasure{}, apierror.NotFound("business")
+	}
+	err := o.change(ctx, func(context.Context) (audit.Entry, error) {
+		entry := by.did(audit.BusinessErased, reason)
+		entry.Target = partner.ErasedBusiness
+		return entry, nil
+	})
+	if err != nil {
+		return partner.BusinessErasure{}, err
+	}
+	return o.cfg.OAuth.EraseBusiness(ctx, businessID, by.user.ID)
+}
+
+func (o *Operator) eraseBusiness(w http.ResponseWriter, r *http.Request, by Actor) error {
+	var in struct {
+		Reason string `json:"reason"`
+	}
+	if err := readBody(r, &in, func() error { return checkRequired(in.Reason) }); err != nil {
+		return err
+	}
+	done, err := o.EraseBusiness(r.Context(), by, r.PathValue("businessId"), in.Reason)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusOK, struct {
+		Installations int `json:"installations"`
+		AppData       int `json:"appData"`
+		Events        int `json:"events"`
+		Deliveries    int `json:"deliveries"`
+		Keys          int `json:"keys"`
+		AuditEntries  int `json:"auditEntries"`
+		Waiting       int `json:"waiting,omitempty"` // for notices to apps; events and deliveries stay until then
+	}{done.Installations, done.AppData, done.Events, done.Deliveries, done.Keys, done.AuditEntries, done.Waiting})
+}
+
 func (o *Operator) listDeliveries(w http.ResponseWriter, r *http.Request, by Actor) error {
 	q, err := o.ParseDeliveryQuery(r)
 	if err != nil {

@@ -2,12 +2,21 @@ package storetest
 
 import (
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // sqlEraseCases need what only sqlstore has.
@@ -22,6 +31,76 @@ var sqlEraseCases = []testCase[*Env]{
 		if left := e.TablesWith(t, f.user); len(left) > 0 {
 			t.Errorf("the id is in %v", left)
 		}
+	}},
+	{"OPS-06 No column has the id of an erased business", func(t *testing.T, e *Env) {
+		f := newSender(t, e)
+		f.business = "the_erased_business_" + f.app.ID
+		f.code(t) // installs
+		f.planNext(t, 1)
+		all := f.queued(t, 3)
+		due := f.due(t, noon)
+		get[webhooks.Finished](t)(f.FinishAttempts(t.Context(), f.finish(f.outcome(due[0], webhooks.Delivered, 200))))
+		data := &dataFixture{oauthFixture: f.oauthFixture}
+		data.field = data.declared(t, "shipment")
+		get[[]appdata.Value](t)(e.WriteValues(t.Context(), data.write(noon, drafts(data.field, noon, map[string]string{"inv_1": `"x"`, "inv_2": `"y"`}))))
+		key := claim(newKey(), "work", start)
+		key.CallerID, key.BusinessID = f.app.ID, f.business
+		wantKey(t, e, key, owned)
+		must(t, e.AddCalls(t.Context(), analytics.Batch{
+			Writer: "writer_" + f.app.ID, Number: 1, At: noon,
+			Groups:   []analytics.Group{{AppID: f.app.ID, By: analytics.ByBusiness, Day: noon.Truncate(24 * time.Hour), Key: f.business, Counts: analytics.Counts{Calls: 3}}, {AppID: f.app.ID, By: analytics.ByBusiness, Day: noon.Truncate(24 * time.Hour), Key: partner.ErasedBusiness, Counts: analytics.Counts{Calls: 2}}},
+			Requests: []analytics.Request{{ID: id.New(id.Request, noon), AppID: f.app.ID, BusinessID: f.business, Method: "GET", Status: 200, At: noon}},
+		}))
+		erase := func(limit int) (total partner.BusinessErasure) {
+			for part := (oauthstore.EraseBusiness{BusinessID: f.business, Now: noon, Limit: limit}); ; {
+				done := get[oauthstore.ErasedBusinessPart](t)(e.EraseBusiness(t.Context(), part))
+				total.Add(done.BusinessErasure)
+				if done.Next == "" {
+					return total
+				}
+				part.After = done.Next
+			}
+		}
+		must(t, f.end(t, partner.InstallationRemoved))
+		f.planNext(t, 2) // with the event of the app data
+		done := erase(2)
+		want := partner.BusinessErasure{AppData: 2, Keys: 1, AuditEntries: done.AuditEntries, Waiting: 1}
+		if diff := cmp.Diff(want, done); diff != "" || done.AuditEntries < 2 {
+			t.Errorf("while a redaction is due: (-want +got)\n%s", diff)
+		}
+		must(t, e.HastenRedactions(t.Context(), f.business, noon))
+		get[int](t)(e.RecordRedactions(t.Context(), noon, 10, func(i partner.Installation) []events.Event {
+			return []events.Event{{ID: id.New(id.Event, noon), Type: events.BusinessRedact, BusinessID: i.BusinessID, AppID: i.AppID, Data: []byte("{}"), CreatedAt: noon}}
+		}))
+		if done := erase(2); done != (partner.BusinessErasure{Waiting: 1}) {
+			t.Errorf("while the notice is not planned: %+v", done)
+		}
+		of, _ := f.unplanned(t)
+		notice := f.delivery(of.Events[0].ID, noon)
+		f.planNext(t, 1, notice)
+		if done := erase(2); done != (partner.BusinessErasure{Waiting: 1}) {
+			t.Errorf("while the notice is queued: %+v", done)
+		}
+		for _, one := range f.due(t, noon) {
+			if one.ID == notice.ID {
+				get[webhooks.Finished](t)(f.FinishAttempts(t.Context(), f.finish(f.outcome(one, webhooks.Delivered, 200))))
+			}
+		}
+		if done := erase(2); done.Deliveries != len(all)+1 || done.Events != 7 || done.Waiting != 0 {
+			t.Errorf("after the notice: %+v", done)
+		}
+		if left := e.TablesWith(t, f.business); len(left) > 0 {
+			t.Errorf("the id is in %v", left)
+		}
+		usage := get[[]analytics.Group](t)(e.CallGroups(t.Context(), analytics.GroupQuery{AppID: f.app.ID, By: analytics.ByBusiness, From: noon.AddDate(0, 0, -1), To: noon.AddDate(0, 0, 1), Limit: 10}))
+		if len(usage) != 1 || usage[0].Key != partner.ErasedBusiness || usage[0].Calls != 5 {
+			t.Errorf("usage: %+v", usage)
+		}
+		if done := erase(2); done != (partner.BusinessErasure{}) {
+			t.Errorf("nothing is left: %+v", done)
+		}
+		f.code(t) // it may connect apps again
+		f.planNext(t, 1)
 	}},
 	{"OPS-04 Erasing waits for a refresh", func(t *testing.T, e *Env) {
 		e.killWaits(t, func(f *oauthFixture, _ oauthstore.RefreshToken) error {

@@ -138,6 +138,29 @@ type ConnectionStore interface {
 	// An erasure that stopped early can begin again at any time. Erasing a user who was
 	// erased does nothing.
 	EraseUser(ctx context.Context, part EraseUser) (Erased, error)
+	// EraseBusiness does one part of erasing a business in which nothing is ACTIVE, in one
+	// transaction. The caller repeats it with the Next of the part before until Next is empty.
+	//
+	// App data and idempotency keys are deleted, and [partner.ErasedBusiness] replaces the id in audit
+	// entries, usage and the request log. If an installation still waits for business.redact,
+	// an event is not planned, or a delivery of app.uninstalled or business.redact is queued,
+	// the erasure ends there and reports how many. Otherwise events and deliveries are deleted,
+	// and the ended installations lose the id. It can begin again at any time.
+	EraseBusiness(ctx context.Context, part EraseBusiness) (ErasedBusinessPart, error)
+}
+
+// EraseBusiness is one part of erasing a business.
+type EraseBusiness struct {
+	BusinessID string
+	Now        time.Time
+	After      string // the Next of the part before; empty: the first part
+	Limit      int    // of records that the part reads or deletes, at least 1
+}
+
+// ErasedBusinessPart is the result of one part of erasing a business.
+type ErasedBusinessPart struct {
+	partner.BusinessErasure
+	Next string // where the next part continues; empty: there is none
 }
 
 // GrantQuery asks for the consents in a business.
@@ -497,4 +520,6 @@ type JanitorStore interface {
 	// returns how many timers it settled. What the library keeps for the app in
 	// the business, its app data, ends in the same transaction.
 	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(partner.Installation) []events.Event) (int, error)
+	// HastenRedactions makes the timers of a business due now.
+	HastenRedactions(ctx context.Context, businessID string, now time.Time) error
 }
