@@ -23,7 +23,7 @@ func save(ctx context.Context, store *sqlstore.Store, happened *events.Log, made
 		if _, err := tx.Exec(ctx, "INSERT INTO invoice (id, total) VALUES ($1, $2)", made.ID, made.Total); err != nil {
 			return err
 		}
-		_, err := happened.Record(ctx, store.WithTx(tx), events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: made})
+		_, err := happened.RecordIn(ctx, tx, events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: made})
 		return err
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/storage"
 )
 
 // MaxData is how large the data of an event may be, in bytes of JSON.
@@ -33,8 +34,9 @@ type Draft struct {
 }
 
 // Record records events, all or none: into the store, in their own transaction, or into
-// store.WithTx(tx), in the transaction of the change that they report. It takes no lock
-// that another transaction could wait for.
+// what the WithTx of a store returns, in that transaction. [Log.RecordIn] is for the
+// transaction of the change that they report. It takes no lock that another transaction could
+// wait for.
 //
 // Events of one call keep their order. It returns them as they were recorded, with
 // their ids; [ErrInvalidDraft] when nothing was, because of what they are. Any other
@@ -43,6 +45,22 @@ func (l *Log) Record(ctx context.Context, into Recorder, drafts ...Draft) ([]Eve
 	if into == nil {
 		return nil, errors.New("events: nothing to record into: pass the store, or what its WithTx returns")
 	}
+	return l.record(ctx, into.RecordEvents, drafts)
+}
+
+// RecordIn is [Log.Record] in a transaction: of the store's InTx or BeginTx, storage.SQL of a
+// *sql.Tx, or postgres.Pgx of a pgx.Tx. The events go through the store of [Config], also if it
+// wraps another one.
+func (l *Log) RecordIn(ctx context.Context, tx storage.Tx, drafts ...Draft) ([]Event, error) {
+	if tx == nil {
+		return nil, errors.New("events: RecordIn needs the transaction of the change")
+	}
+	return l.record(ctx, func(ctx context.Context, recorded ...Event) error {
+		return l.cfg.Store.RecordEventsIn(ctx, tx, recorded...)
+	}, drafts)
+}
+
+func (l *Log) record(ctx context.Context, into func(context.Context, ...Event) error, drafts []Draft) ([]Event, error) {
 	if len(drafts) == 0 {
 		return nil, nil
 	}
@@ -59,7 +77,7 @@ func (l *Log) Record(ctx context.Context, into Recorder, drafts ...Draft) ([]Eve
 			Data: data, CreatedAt: at.Truncate(time.Millisecond),
 		}
 	}
-	if err := into.RecordEvents(ctx, recorded...); err != nil {
+	if err := into(ctx, recorded...); err != nil {
 		return nil, fmt.Errorf("events: %w", err)
 	}
 	return recorded, nil

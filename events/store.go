@@ -24,6 +24,15 @@ type Recorder interface {
 // within a round. What commits later gets a greater number; there may be gaps.
 type Store interface {
 	Recorder
+	// RecordEventsIn records events inside a transaction on the store's database, in a
+	// savepoint of their own. The transaction may be one of BeginTx or the host's.
+	RecordEventsIn(ctx context.Context, tx storage.Tx, recorded ...Event) error
+	// BeginTx opens a transaction that the caller ends, for rows of the host and the
+	// operations that take a transaction. Its commit wakes what waits for them.
+	BeginTx(ctx context.Context) (storage.OpenTx, error)
+	// InTx runs do in a transaction of BeginTx and commits it. When do fails, it is rolled
+	// back and the error of do is returned.
+	InTx(ctx context.Context, do func(tx storage.Tx) error) error
 	// NumberEvents gives numbers to committed events of a business that have none, and writes
 	// nothing when there are none. It takes a bounded time, and reports whether there are
 	// more.

@@ -61,7 +61,7 @@ func (b *backend) write(ctx context.Context, tx storage.Tx, i invoice) error {
 	if n == 0 {
 		return apierror.Invalid("number is taken")
 	}
-	_, err = b.platform.Events().Record(ctx, b.store.WithTx(tx), events.Draft{Type: "invoice.created", BusinessID: i.business, Data: i})
+	_, err = b.platform.Events().RecordIn(ctx, tx, events.Draft{Type: "invoice.created", BusinessID: i.business, Data: i})
 	return err
 }
 

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -71,6 +72,32 @@ var eventCases = []testCase[partnerkit.Store]{
 			if found := get[[]events.Event](t)(e.Events(t.Context(), events.Query{BusinessID: absent[0], EventID: absent[1]})); len(found) != 0 {
 				t.Errorf("%v: %v", absent, found)
 			}
+		}
+	}},
+	{"Events that are recorded in a transaction share its end", func(t *testing.T, e partnerkit.Store) {
+		business := newBusiness()
+		kept := happened(business, "a.b", 3)
+		failed := errors.New("failed")
+		for _, end := range []error{failed, nil} {
+			err := e.InTx(t.Context(), func(tx storage.Tx) error {
+				return errors.Join(e.RecordEventsIn(t.Context(), tx, kept[0]), end)
+			})
+			if !errors.Is(err, end) {
+				t.Errorf("InTx returned %v, want %v", err, end)
+			}
+			if found := get[[]events.Event](t)(e.Events(t.Context(), events.Query{BusinessID: business, EventID: kept[0].ID})); (len(found) == 1) != (end == nil) {
+				t.Errorf("after %v: %v", end, found)
+			}
+		}
+		tx := get[storage.OpenTx](t)(e.BeginTx(t.Context()))
+		must(t, e.RecordEventsIn(t.Context(), tx, kept[1]))
+		must(t, tx.Rollback())
+		tx = get[storage.OpenTx](t)(e.BeginTx(t.Context()))
+		must(t, e.RecordEventsIn(t.Context(), tx, kept[2]))
+		must(t, tx.Commit(t.Context()))
+		number(t, e, business)
+		if diff := cmp.Diff(idsOf([]events.Event{kept[0], kept[2]}), idsOf(page(t, e, business, "a.b"))); diff != "" {
+			t.Errorf("events (-want +got)\n%s", diff)
 		}
 	}},
 	// EVT-05.

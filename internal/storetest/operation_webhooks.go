@@ -208,6 +208,21 @@ func (s *Scene) sendShard() webhooks.ShardID {
 
 // webhookOperations are the operations on events and webhooks, of one business and one webhook.
 var webhookOperations = []Operation{
+	{Name: "Record an event in a transaction", Of: ofWebhooks, Prepare: func(t testing.TB, s *Scene) Act {
+		s.sending(t)
+		at := noon.Add(time.Minute + time.Duration(s.prepared)*time.Second)
+		e := events.Event{ID: id.New(id.Event, at), Type: subscribed, BusinessID: s.business, Data: []byte(`{}`), CreatedAt: at}
+		return Act{
+			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
+				return answered(on.InTx(ctx, func(tx storage.Tx) error { return on.RecordEventsIn(ctx, tx, e) }))
+			},
+			Check: func(t testing.TB, happened bool) {
+				if found := get[[]events.Event](t)(s.Events(t.Context(), events.Query{BusinessID: s.business, EventID: e.ID})); (len(found) == 1) != happened {
+					t.Errorf("happened %v: %v", happened, found)
+				}
+			},
+		}
+	}},
 	{Name: "Record an event", Of: ofWebhooks, Prepare: func(t testing.TB, s *Scene) Act {
 		s.sending(t)
 		at := noon.Add(time.Minute + time.Duration(s.prepared)*time.Second)

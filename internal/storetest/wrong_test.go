@@ -46,6 +46,7 @@ var wrongStores = []struct {
 	{"a batch of calls counts twice", "analytics/A batch of calls that comes again changes nothing", func(s partnerkit.Store) partnerkit.Store { return doubleCount{s} }},
 	{"events come out of order", "events/Numbers are given once, in order, to one business", func(s partnerkit.Store) partnerkit.Store { return unordered{s} }},
 	{"the limit of webhooks is ignored", "webhooks/An app has only so many webhooks", func(s partnerkit.Store) partnerkit.Store { return unlimitedWebhooks{s} }},
+	{"events of a transaction are lost", "events/Events that are recorded in a transaction share its end", func(s partnerkit.Store) partnerkit.Store { return lossyRecorder{s} }},
 	{"two planners save one plan", "webhooks/Of several planners one queues", func(s partnerkit.Store) partnerkit.Store { return twicePlanned{s} }},
 	{"a lost lease still records", "webhooks/A lost shard fences its holder", func(s partnerkit.Store) partnerkit.Store { return unfenced{s} }},
 	{"deliveries are listed oldest first", "webhooks/Deliveries are listed newest first", func(s partnerkit.Store) partnerkit.Store { return oldestFirst{s} }},
@@ -187,6 +188,11 @@ func (s hiddenError) App(ctx context.Context, id string) (partner.App, error) {
 	}
 	return app, err
 }
+
+// lossyRecorder loses what is recorded in a transaction.
+type lossyRecorder struct{ partnerkit.Store }
+
+func (lossyRecorder) RecordEventsIn(context.Context, storage.Tx, ...events.Event) error { return nil }
 
 type deafRecorder struct{ partnerkit.Store }
 

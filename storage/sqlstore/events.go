@@ -39,6 +39,11 @@ func (s *Store) RecordEvents(ctx context.Context, recorded ...events.Event) erro
 	return wrap("record events", s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.record(ctx, recorded) }))
 }
 
+// RecordEventsIn implements events.Store.
+func (s *Store) RecordEventsIn(ctx context.Context, tx storage.Tx, recorded ...events.Event) error {
+	return s.WithTx(tx).RecordEvents(ctx, recorded...)
+}
+
 // eventColumns are the columns of events e; n has their numbers.
 const (
 	eventColumns = "e.id, e.type, e.business_id, e.app_id, e.data, e.created_at"

@@ -42,7 +42,7 @@ func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx cont
 		for i := range done.events {
 			done.events[i].BusinessID = businessOf(ctx)
 		}
-		if _, err := l.cfg.Events.Record(ctx, l.cfg.Store.WithTx(tx), done.events...); err != nil {
+		if _, err := l.cfg.Events.RecordIn(ctx, tx, done.events...); err != nil {
 			return err
 		}
 		if done.location != "" {
