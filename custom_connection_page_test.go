@@ -457,3 +457,39 @@ func TestInstallationTokens_IT02(t *testing.T) {
 		}
 	})
 }
+
+// The settings of the app in the console name the business, and show the page to send it to.
+func TestCustomConnectionSettings_IT01(t *testing.T) {
+	t.Parallel()
+	s := newCustomScene(t)
+	at := s.AppURL + "/developer/apps/" + s.app.App.ID + "/settings"
+	save := func(businessID string) connectionPage {
+		t.Helper()
+		form := s.do(s.developer, http.MethodGet, at, nil).form("")
+		form.Del("decision")
+		form["scopes"] = s.app.App.Scopes.Names()
+		form.Set("name", "Ledger Sync")
+		form.Set("redirect_uris", "https://partner.example/cb")
+		form.Set("custom_business", businessID)
+		return s.do(s.developer, http.MethodPost, at, form)
+	}
+	if page := s.do(s.developer, http.MethodGet, at, nil); !strings.Contains(page.body, `name="custom_business" class="mono" value=""`) || strings.Contains(page.body, "/connections/new") {
+		t.Errorf("%d %s", page.status, page.text())
+	}
+	if page := save(partnertest.Business); page.status != http.StatusOK || !strings.Contains(page.body, s.AppURL+"/connections/new?client_id="+s.app.App.ClientID) {
+		t.Errorf("%d %s", page.status, page.text())
+	}
+	s.approve()
+	if page := save("biz_other"); page.status != http.StatusConflict || !strings.Contains(page.text(), "has approved a custom connection") || !strings.Contains(page.body, `value="biz_other"`) {
+		t.Errorf("%d %s", page.status, page.text())
+	}
+	s.wantIssued(true)
+	if page := save(""); page.status != http.StatusOK {
+		t.Errorf("%d %s", page.status, page.text())
+	}
+	s.wantIssued(false)
+	off := newCustomScene(t, func(c *partnerkit.Config) { c.OAuth.CustomConnections = false })
+	if page := off.do(off.developer, http.MethodGet, off.AppURL+"/developer/apps/"+off.app.App.ID+"/settings", nil); page.status != http.StatusOK || strings.Contains(page.body, "custom_business") {
+		t.Errorf("without the option: %d %s", page.status, page.text())
+	}
+}

@@ -2,6 +2,7 @@ package partnerkit_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -87,4 +89,26 @@ func TestCustomConnection(t *testing.T) {
 			t.Errorf("a wider scope: %s", wide.Body)
 		}
 	})
+}
+
+// Calls and ends that name no user concern no custom connection.
+func TestCustomConnectionIsNoConsent_IT03(t *testing.T) {
+	t.Parallel()
+	var calls []identity.Principal
+	h := partnertest.New(t, withCustom(&calls))
+	app := h.ConnectCustom(partnertest.ConnectOptions{Scopes: []string{"invoices:read"}})
+	if err := h.OAuth().RevokeConsent(t.Context(), app.ID, app.BusinessID, ""); !errors.Is(err, partner.ErrNotFound) {
+		t.Errorf("the consent of nobody: %v", err)
+	}
+	if err := h.OAuth().MemberLeft(t.Context(), app.BusinessID, ""); err == nil {
+		t.Error("nobody has left")
+	}
+	if err := h.OAuth().MemberLeft(t.Context(), app.BusinessID, partnertest.User); err != nil {
+		t.Error(err)
+	}
+	app.Get("/invoices").Want(http.StatusOK)
+	if _, err := h.OAuth().EraseUser(t.Context(), partnertest.User); err != nil {
+		t.Error(err)
+	}
+	app.Get("/invoices").Want(http.StatusOK)
 }

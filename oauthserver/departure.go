@@ -2,6 +2,7 @@ package oauthserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -18,6 +19,9 @@ import (
 //
 // Nothing else depends on it: [Host.IsMember] decides about every call.
 func (s *Server) MemberLeft(ctx context.Context, businessID, userID string) error {
+	if userID == "" { // custom connections have none
+		return errors.New("member left: no user id")
+	}
 	return s.setMembership(ctx, oauthstore.Membership{BusinessID: businessID, UserID: userID, HasLeft: true})
 }
 

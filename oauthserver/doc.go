@@ -20,7 +20,8 @@
 //	         └─ AccessToken
 //
 // A device code joins a grant when it is approved. A token from token exchange belongs to the
-// installation directly and needs no consent.
+// installation directly and needs no consent. The approval of a custom connection is a grant
+// without a user; its access tokens have no family ([Options].CustomConnections).
 //
 // An installation, a grant, a family or a token is valid while it has not ended and everything
 // above it is valid. Ending one of them marks its own row. Every redemption, refresh, poll,

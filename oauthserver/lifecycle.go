@@ -49,6 +49,9 @@ func (s *Server) endInstallation(ctx context.Context, end oauthstore.EndInstalla
 // RevokeConsent ends one user's consent and the tokens that depend on it. The installation and
 // other users' consents stay. It returns [partner.ErrNotFound]. The audit log names the user.
 func (s *Server) RevokeConsent(ctx context.Context, appID, businessID, userID string) error {
+	if userID == "" { // the approval of a custom connection is no consent
+		return partner.ErrNotFound
+	}
 	now := s.cfg.Clock.Now()
 	return s.cfg.Store.EndGrant(ctx, oauthstore.EndGrant{
 		AppID: appID, BusinessID: businessID, UserID: userID, Now: now,

@@ -33,6 +33,7 @@ type detailsPayload struct {
 	RedirectURIs  []string              `json:"redirectUris"`
 	Scopes        identity.Scopes       `json:"scopes"`
 	AppURL        *string               `json:"appUrl"`
+	CustomID      string                `json:"customBusinessId,omitempty"` // the business of a custom connection
 	Installations []installationPayload `json:"installations"`
 	Webhooks      []healthPayload       `json:"webhooks"`
 	Calls         callsPayload          `json:"calls"`
@@ -59,7 +60,7 @@ type callsPayload struct {
 func newDetailsPayload(d AppDetails) detailsPayload {
 	total := d.Calls.Totals
 	p := detailsPayload{
-		appPayload: newAppPayload(d.App), RedirectURIs: append([]string{}, d.RedirectURIs...), Scopes: d.Scopes, AppURL: orNull(d.AppURL),
+		appPayload: newAppPayload(d.App), RedirectURIs: append([]string{}, d.RedirectURIs...), Scopes: d.Scopes, AppURL: orNull(d.AppURL), CustomID: d.CustomBusinessID,
 		Installations: convert(d.Installations, func(i partner.Installation) installationPayload {
 			return installationPayload{i.BusinessID, i.Status, i.Scopes, stamp.Of(i.CreatedAt)}
 		}),

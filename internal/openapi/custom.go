@@ -27,6 +27,8 @@ func (g *generator) describeCustomConnections() {
 	}
 	schemas.object("AppChange").object("properties").with("customBusinessId",
 		named("; null ends the connection that was approved. CONNECTION_EXISTS if another one has approved. Of CONFIDENTIAL apps only."))
+	schemas.object("OperatorAppDetails").object("properties").with("customBusinessId",
+		newObject().with("type", "string").with("description", "The business that may approve a custom connection; absent for none."))
 	scheme := g.components.object("securitySchemes").object("accessToken")
 	flows := scheme.object("flows")
 	flows.with("clientCredentials", newObject().with("tokenUrl", flows.object("authorizationCode").values["tokenUrl"]).

@@ -127,6 +127,18 @@ var cases = map[string]render{
 	"device_problem_german": deviceForm(oauthserver.DeviceFormView{
 		Frame: german, Action: "/device", UserCode: "NOPE", Problem: "This code is not valid.", ProblemCode: oauthserver.PageUserCodeInvalid,
 	}),
+	// IT-01.
+	"consent_custom": consent(oauthserver.ConsentView{
+		Frame: plain, AppName: "Ledger Sync", Scopes: scopes, Action: "/connections/new", Hidden: hidden, ForInstallation: true, Unreviewed: true, Maker: "Maker Works",
+		Permissions: []oauthserver.ScopeView{{Name: "journal.post", Description: "Post journal entries"}, {Name: "stars.align", Description: "stars.align"}},
+		Businesses:  []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}}, FixedTo: "biz_1",
+	}),
+	"consent_custom_german": consent(oauthserver.ConsentView{
+		Frame: german, AppName: "Ledger Sync", Action: "/connections/new", Hidden: hidden, ForInstallation: true, Maker: hostile,
+		Scopes:     []oauthserver.ScopeView{{Name: "invoices:read", Description: "Ihre Rechnungen sehen"}},
+		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}}, FixedTo: "biz_1",
+	}),
+	"done_custom":        done(oauthserver.DoneView{Frame: plain, AppName: "Ledger Sync", Business: "Corner Bakery", Approved: true, ForInstallation: true, AppsPath: "/settings/apps"}),
 	"done_german":        done(oauthserver.DoneView{Frame: german, AppName: "Till", Business: "Corner Bakery", Approved: true}),
 	"done_denied_german": done(oauthserver.DoneView{Frame: german, AppName: "Till"}),
 	"error_german":       failure(oauthserver.ErrorView{Frame: german, Status: 400, Code: oauthserver.PageInvalidClient, Message: "Invalid client_id"}),
