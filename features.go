@@ -22,6 +22,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
 	operatorpages "github.com/partnerkit/partnerkit/operator/pages"
+	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -128,6 +129,9 @@ func (p *Platform) newSurface() (err error) {
 	p.calls, err = analytics.New(analytics.Config{Store: c.Store, Retention: c.Retention.Calls, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider})
 	if err != nil {
 		return err
+	}
+	if memory, ok := c.Limiter.(*ratelimit.Memory); ok {
+		p.windows = guard.NewWindows(guard.WindowsConfig{Store: c.Store, Limiter: memory, Clock: c.Clock, Logger: c.Logger})
 	}
 	sessionOrigins := make([]string, len(c.SessionOrigins))
 	for i, origin := range c.SessionOrigins {

@@ -42,6 +42,7 @@ import (
 type Store interface {
 	oauthstore.Store
 	keystore.Store
+	guard.WindowStore
 	analytics.Store
 	events.Store
 	webhooks.Store
@@ -162,7 +163,9 @@ type Config struct {
 	// handled in front of [Platform.API].
 	APIRoutes, AppRoutes http.Handler
 
-	Limiter ratelimit.Limiter // nil: in memory
+	// Limiter counts calls and failures; nil: in memory. The windows of a ratelimit.Memory that
+	// are an hour and longer are kept in the Store, for the next start.
+	Limiter ratelimit.Limiter
 	// Limits holds the numbers of all limits, and exceptions by app, business and route.
 	// Zero fields mean their defaults.
 	Limits ratelimit.Limits
@@ -220,6 +223,7 @@ type Platform struct {
 	told          *events.Notifications
 	oauth         *oauthserver.Server
 	keys          *idempotency.Keys
+	windows       *guard.Windows // nil unless Config.Limiter is a ratelimit.Memory
 	calls         *analytics.Counter
 	events        *events.Log
 	hooks         *webhooks.Service

@@ -25,6 +25,9 @@ func (p *Platform) loops() []loop {
 	if p.data != nil {
 		loops = append(loops, loop{"app data", p.data.Run})
 	}
+	if p.windows != nil {
+		loops = append(loops, loop{"limits", p.windows.Run})
+	}
 	return append(loops, loop{"webhooks", p.hooks.Run}, loop{"analytics", p.calls.Run}, loop{"notifications", p.told.Run})
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"reflect"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 const (
@@ -56,7 +58,10 @@ func (s *shard[S]) set(i int) *S {
 }
 
 // counterTable has the counters.
-type counterTable struct{ *table[set] }
+type counterTable struct {
+	*table[set]
+	hasLong atomic.Bool // a long window has counted a request since the last look
+}
 
 type set [ways]entry
 
@@ -65,11 +70,16 @@ type entry struct {
 	key    Key
 	ends   int64  // Unix milliseconds
 	count  uint32 // of requests
-	window uint32 // its length in milliseconds
+	window uint32 // its length in milliseconds, and perhaps unsaved
 }
 
+// unsaved marks a long window that has counted a request. No length is that great.
+const unsaved = 1 << 31
+
+const longWindow = uint32(LongWindow / time.Millisecond)
+
 func newCounterTable(maxBytes int64) *counterTable {
-	return &counterTable{newTable[set](maxBytes, sizeOf[set]())}
+	return &counterTable{table: newTable[set](maxBytes, sizeOf[set]())}
 }
 
 // count adds one to the counter's current window and returns the sum, and when
@@ -88,6 +98,10 @@ func (t *counterTable) count(c *Counter, ms int64) (sum, ends int64) {
 		_, e.ends = c.window(ms)
 	}
 	e.count = min(e.count, math.MaxUint32-1) + 1
+	if length >= longWindow {
+		e.window |= unsaved
+		t.hasLong.Store(true)
+	}
 	return int64(e.count), e.ends
 }
 
@@ -111,7 +125,7 @@ func (t *counterTable) read(c *Counter, ms int64) int64 {
 func (s *set) window(key *Key, length uint32, ms int64) *entry {
 	for i := range s {
 		e := &s[i]
-		if e.key == *key && e.window == length && e.ends > ms && e.ends-int64(length) <= ms && e.count > 0 {
+		if e.key == *key && e.window&^unsaved == length && e.ends > ms && e.ends-int64(length) <= ms && e.count > 0 {
 			return e
 		}
 	}

@@ -43,6 +43,8 @@ const (
 	PurgeDeliveries PurgeKind = "deliveries"
 	// PurgeHealth: counts of the attempts of webhooks in minutes that begin before a time.
 	PurgeHealth PurgeKind = "webhook health"
+	// PurgeLimitWindows: windows of rate limits that ended before a time.
+	PurgeLimitWindows PurgeKind = "limit windows"
 	// PurgeAppData: values of deleted fields and of ended spaces. Before does not matter. A
 	// batch may be smaller than Limit although more is left; 0 means that nothing is left.
 	PurgeAppData PurgeKind = "app data"

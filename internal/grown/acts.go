@@ -299,7 +299,7 @@ func (s *Service) purge(ctx context.Context, now time.Time, limit int) (int, err
 	total := 0
 	for kind, before := range map[storage.PurgeKind]time.Time{
 		storage.PurgeOAuth: now, storage.PurgeEvents: now.Add(-kept), storage.PurgeDeliveries: now.Add(-kept), storage.PurgeHealth: now.Add(-kept), storage.PurgeAppData: now,
-		storage.PurgeKeys: now, storage.PurgeCalls: now.Add(-kept), storage.PurgeCallGroups: now.Add(-kept), storage.PurgeUsage: now.Add(-kept), storage.PurgeRequests: now.Add(-kept), storage.PurgeAudit: now.Add(-audit.Retention),
+		storage.PurgeKeys: now, storage.PurgeCalls: now.Add(-kept), storage.PurgeCallGroups: now.Add(-kept), storage.PurgeUsage: now.Add(-kept), storage.PurgeLimitWindows: now, storage.PurgeRequests: now.Add(-kept), storage.PurgeAudit: now.Add(-audit.Retention),
 	} {
 		n, err := s.Store.Purge(ctx, storage.Purge{Kind: kind, Before: before, Real: now, Limit: limit})
 		total += n

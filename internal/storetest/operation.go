@@ -75,7 +75,7 @@ func (a Act) alone(ctx context.Context, on partnerkit.Store) error {
 
 // Operations is the table of operations.
 func Operations() []Operation {
-	return slices.Concat(dataOperations, oauthOperations, tokenOperations, customOperations, keyOperations, consoleOperations, webhookOperations)
+	return slices.Concat(dataOperations, oauthOperations, limitOperations, tokenOperations, customOperations, keyOperations, consoleOperations, webhookOperations)
 }
 
 // tableFaultCases are the operations of the table under a fault at each of their statements

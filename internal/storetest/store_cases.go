@@ -14,7 +14,7 @@ type group[S any] struct {
 var storeGroups = []group[partnerkit.Store]{
 	{"oauthserver", joinCases(oauthCases, requestCases, secretCases, tokenCases, takeOverCases, refreshPurgeCases, keptCases, raceCases, crowdCases, killCases, eraseCases, assertionCases, customCases)},
 	{"every consumer", cancelledCases},
-	{"guard", keyCases},
+	{"guard", joinCases(keyCases, limitCases)},
 	{"analytics", callCases},
 	{"events", joinCases(eventCases, eventOrderCases, appEventCases)},
 	{"webhooks", sendingCases},

@@ -61,6 +61,8 @@ func (s *Store) Purge(ctx context.Context, p storage.Purge) (int, error) {
 		return s.purgeDeliveries(ctx, p.Before, p.Limit)
 	case storage.PurgeHealth:
 		return s.purgeMinutes(ctx, p.Before, p.Limit)
+	case storage.PurgeLimitWindows:
+		return s.purgeLimitWindows(ctx, p.Before, p.Limit)
 	case storage.PurgeAppData:
 		return s.purgeAppData(ctx, p.Limit)
 	}
