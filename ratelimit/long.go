@@ -6,7 +6,7 @@ import (
 )
 
 // LongWindow is the least length of the windows that a [Memory] can hand out and take back, so
-// that a restart does not begin them anew.
+// that a restart does not begin them again.
 const LongWindow = time.Hour
 
 // WindowCount is how many requests a window has counted.
