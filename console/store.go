@@ -19,6 +19,7 @@ type Store interface {
 	InstallationStore
 	LockStore
 	EventStore
+	FindStore
 	// Transact runs several operations of the store in one transaction and returns
 	// after its commit: each operation under the context that do is given joins it.
 	// When do fails, the transaction is rolled back and the error of do is returned.

@@ -1,8 +1,10 @@
 package pages
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
@@ -15,6 +17,7 @@ import (
 func appRoutes() []route {
 	return []route{
 		{"GET", "", (*visit).showApps},
+		{"GET", "/apps", (*visit).showApps},
 		{"GET", "/apps/new", (*visit).showNewApp},
 		{"POST", "/apps/new", (*visit).createApp},
 	}
@@ -22,8 +25,17 @@ func appRoutes() []route {
 
 type appsView struct {
 	Organizations []console.Organization
+	HasApps       bool
+	Query         appsQuery
+	Columns       []column
 	Apps          []appRow
 	Pager         look.Pager
+}
+
+// column is a column of a table with a link that sorts by it.
+type column struct {
+	look.Link
+	Sorted string // ascending or descending; empty: by another one
 }
 
 type appRow struct {
@@ -32,20 +44,48 @@ type appRow struct {
 	Badge        look.Badge
 }
 
+// appsPerPage is how many apps the table shows.
+const appsPerPage = 100
+
 // showApps lists the apps of all organizations of the person.
 func (v *visit) showApps() error {
-	after := v.r.URL.Query().Get("after")
-	page, err := v.cfg.Console.Apps(v.r.Context(), v.by, console.Page{After: after})
+	apps, err := v.cfg.Console.AllApps(v.r.Context(), v.by)
 	if err != nil {
 		return err
 	}
-	data := appsView{Organizations: v.by.Organizations(), Pager: v.pager("", after, page.NextCursor)}
+	q := v.r.URL.Query()
+	data := appsView{Organizations: v.by.Organizations(), HasApps: len(apps) > 0, Query: appsQuery{Query: trimmed(q, "query"), Sort: q.Get("sort")}}
 	names := make(map[string]string)
 	for _, o := range data.Organizations {
 		names[o.ID] = o.Name
 	}
-	for _, app := range page.Items {
-		data.Apps = append(data.Apps, appRow{App: app, Organization: names[app.OrganizationID], Badge: site.AppBadge(app)})
+	rows := make([]appRow, 0, len(apps))
+	for _, app := range apps {
+		rows = append(rows, appRow{App: app, Organization: names[app.OrganizationID], Badge: site.AppBadge(app)})
+	}
+	rows = data.Query.arrange(rows)
+	// The place of the first one: apps have no cursor that every order keeps.
+	first, err := strconv.Atoi(q.Get("after"))
+	if err != nil || first < 0 || first > len(rows) {
+		first = 0
+	}
+	last, next := min(first+appsPerPage, len(rows)), ""
+	if last < len(rows) {
+		next = strconv.Itoa(last)
+	}
+	data.Apps, data.Pager = rows[first:last], v.site.Pager(path("apps"), q, next)
+	sorted := cmp.Or(data.Query.Sort, "name")
+	for _, one := range sorts {
+		c := column{Link: look.Link{Text: one.Text}}
+		target := one.Href
+		switch sorted {
+		case one.Href:
+			c.Sorted, target = "ascending", "-"+one.Href
+		case "-" + one.Href:
+			c.Sorted = "descending"
+		}
+		c.Href = v.site.ListAt(path("apps"), url.Values{"query": {data.Query.Query}, "sort": {target}}, "")
+		data.Columns = append(data.Columns, c)
 	}
 	return v.show("apps", "Apps", data)
 }

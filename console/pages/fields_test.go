@@ -135,7 +135,7 @@ func TestChangeField_APD06(t *testing.T) {
 		one := all + "/" + o.fieldID(app)
 		page := o.get(one).want(http.StatusOK).shows("Its values in all businesses are deleted")
 		names := slices.DeleteFunc(page.values("name"), func(name string) bool {
-			return slices.Contains([]string{"viewport", "color-scheme", "robots", "label", "version"}, name)
+			return slices.Contains([]string{"viewport", "color-scheme", "robots", "q", "label", "version"}, name)
 		})
 		if !slices.Equal(names, test.shown) {
 			t.Errorf("%s has the fields %q", test.declared[1], names)

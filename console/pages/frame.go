@@ -13,6 +13,7 @@ import (
 func (v *visit) frame(title string) look.Frame {
 	f := v.site.Frame(v.r, title, v.by.Name())
 	f.Subject, f.Heading = v.subject(title), v.heading
+	f.Search = v.cfg.Prefix + "/search"
 	if v.app.ID == "" {
 		f.Trail, f.SideLabel = v.trail, "Developer console"
 		f.Side, f.IsPart = v.side(v.cfg.Prefix, ownParts)
@@ -21,7 +22,7 @@ func (v *visit) frame(title string) look.Frame {
 	own := v.cfg.Prefix + path("apps", v.app.ID)
 	f.Trail = []look.Link{{Text: "Apps", Href: v.cfg.Prefix}, {Text: v.app.Name, Href: own}}
 	if title == firstCallTitle { // asked for again and again, for what is in it
-		f.Links = nil
+		f.Links, f.Search = nil, ""
 		return f
 	}
 	f.SideLabel = "Parts of the app"

@@ -40,7 +40,7 @@ func (p *Pages) allRoutes() []route {
 	return slices.Concat(
 		appRoutes(), settingsRoutes(), secretRoutes(), webhookListRoutes(), webhookRoutes(), deliveriesRoutes(), deliveryRoutes(), p.clockRoutes(), p.recordRoutes(),
 		overviewRoutes(), fieldRoutes(), listingRoutes(), reviewRoutes(), assetRoutes(),
-		extensionRoutes(), functionRoutes(), installationRoutes(), analyticsRoutes(), usageRoutes(), limitRoutes(), auditRoutes(), registrationRoutes(), tokenRoutes(), requestRoutes(), exportRoutes(), startRoutes(), p.explorerRoutes(),
+		extensionRoutes(), functionRoutes(), installationRoutes(), analyticsRoutes(), usageRoutes(), limitRoutes(), auditRoutes(), registrationRoutes(), tokenRoutes(), requestRoutes(), exportRoutes(), startRoutes(), p.explorerRoutes(), searchRoutes(),
 	)
 }
 

@@ -198,6 +198,56 @@ function keepFresh() {
   setTimeout(refresh, 2000);
 }
 
+// <form class="find">: Ctrl-K or Cmd-K goes there. What is found appears below while somebody
+// types, and Enter opens the first result.
+function findAnything() {
+  const form = document.querySelector("form.find");
+  if (!form) return;
+  const field = form.elements.q, list = document.createElement("div");
+  list.className = "found";
+  list.setAttribute("role", "status");
+  list.hidden = true;
+  form.append(list);
+  document.addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
+      event.preventDefault();
+      field.focus();
+      field.select();
+    } else if (event.key === "Escape" && !list.hidden) {
+      list.hidden = true;
+      field.focus();
+    }
+  });
+  let latest = "";
+  async function find() { // the results of what stands in the field now; null: they are not known
+    const query = latest = field.value.trim();
+    if (!query) { list.hidden = true; return null; }
+    try {
+      const response = await fetch(form.action + "?" + new URLSearchParams({ q: query }), { credentials: "same-origin", redirect: "manual" });
+      if (!response.ok || query !== latest) return null;
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const results = page.getElementById("results");
+      if (!results || query !== latest) return null;
+      results.removeAttribute("id");
+      list.replaceChildren(document.importNode(results, true));
+      list.hidden = false;
+      return list.querySelector("a");
+    } catch {
+      return null;
+    }
+  }
+  let timer;
+  field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(find, 150); });
+  form.addEventListener("focusout", (event) => { if (event.relatedTarget && !form.contains(event.relatedTarget)) list.hidden = true; });
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    clearTimeout(timer);
+    const first = await find();
+    if (first) location.assign(first.href); else form.submit();
+  });
+}
+
+findAnything();
 wakeForms();
 keepFresh();
 showCopyButtons(document);

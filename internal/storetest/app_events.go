@@ -10,6 +10,8 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -80,6 +82,35 @@ var appEventCases = []testCase[partnerkit.Store]{
 		must(t, e.DeleteWebhook(t.Context(), f.app.ID, f.webhook.ID, noon))
 		if gone := get[[]webhooks.Delivery](t)(e.EventDeliveries(t.Context(), f.app.ID, ids)); len(gone) != 0 {
 			t.Errorf("deliveries of a deleted webhook: %v", gone)
+		}
+	}},
+}
+
+// ownerCases are what records belong to.
+var ownerCases = []testCase[partnerkit.Store]{
+	{"Owners of records", func(t *testing.T, e partnerkit.Store) {
+		f := newWebhook(t, e)
+		d := f.failed(t, noon)
+		recorded := happened(f.business, "a.b", 1)[0]
+		must(t, e.RecordEvents(t.Context(), recorded))
+		installed := get[[]partner.Installation](t)(e.Installations(t.Context(), partner.InstallationQuery{AppID: f.app.ID}))[0]
+		for kind, one := range map[id.Kind]struct {
+			id   string
+			want console.Owner
+		}{
+			id.Webhook:      {f.webhook.ID, console.Owner{AppID: f.app.ID, WebhookID: f.webhook.ID}},
+			id.Delivery:     {d.ID, console.Owner{AppID: f.app.ID, WebhookID: f.webhook.ID, BusinessID: f.business}},
+			id.Installation: {installed.ID, console.Owner{AppID: f.app.ID, BusinessID: f.business}},
+			id.Event:        {recorded.ID, console.Owner{BusinessID: f.business}},
+			id.Request:      {id.New(id.Request, noon), console.Owner{}},
+			id.Secret:       {id.New(id.Secret, noon), console.Owner{}},
+		} {
+			if got := get[console.Owner](t)(e.Owner(t.Context(), kind, one.id)); got != one.want {
+				t.Errorf("%s belongs to %+v, want %+v", one.id, got, one.want)
+			}
+			if none := get[console.Owner](t)(e.Owner(t.Context(), kind, id.New(kind, noon))); none != (console.Owner{}) {
+				t.Errorf("%s: a record that does not exist belongs to %+v", kind, none)
+			}
 		}
 	}},
 }

@@ -16,7 +16,7 @@ var storeGroups = []group[partnerkit.Store]{
 	{"every consumer", cancelledCases},
 	{"guard", joinCases(keyCases, limitCases)},
 	{"analytics", callCases},
-	{"events", joinCases(eventCases, eventOrderCases, appEventCases)},
+	{"events", joinCases(eventCases, eventOrderCases, appEventCases, ownerCases)},
 	{"webhooks", sendingCases},
 	{"appdata", joinCases(dataCases, dataEndCases, dataRaceCases)},
 	{"console", joinCases(transactCases, consoleCases, consoleTokenCases, listingCases, itemCases, listingRaceCases)},

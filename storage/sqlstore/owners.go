@@ -1,0 +1,30 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/storage"
+)
+
+// ownerQueries are the statements that find what a record belongs to: its app, webhook and business.
+var ownerQueries = map[id.Kind]string{
+	id.Webhook:      "SELECT app_id, id, '' FROM partnerkit_webhook WHERE id = $1",
+	id.Delivery:     "SELECT app_id, webhook_id, business_id FROM partnerkit_delivery WHERE id = $1",
+	id.Request:      "SELECT app_id, '', business_id FROM partnerkit_request WHERE id = $1",
+	id.Installation: "SELECT app_id, '', business_id FROM partnerkit_installation WHERE id = $1",
+	id.Event:        "SELECT COALESCE(app_id, ''), '', business_id FROM partnerkit_event WHERE id = $1",
+}
+
+// Owner implements console.FindStore.
+func (s *Store) Owner(ctx context.Context, kind id.Kind, recordID string) (o console.Owner, err error) {
+	query, ok := ownerQueries[kind]
+	if !ok {
+		return console.Owner{}, nil
+	}
+	err = storage.Each(ctx, s, s.sql.of(query), []any{recordID}, func(scan func(...any) error) error {
+		return scan(&o.AppID, &o.WebhookID, &o.BusinessID)
+	})
+	return o, wrap("owner", err)
+}
