@@ -125,7 +125,12 @@ func (s *Server) prove(ctx context.Context, c call) (authenticatedClient, error)
 		return s.proveKey(ctx, c, client)
 	}
 	if !acceptsSecret(client, c.credentials.Secret) {
-		return authenticatedClient{}, s.refuseClient(ctx, c)
+		switch accepted, err := s.acceptsForeign(ctx, c, client); {
+		case err != nil:
+			return authenticatedClient{}, err
+		case !accepted:
+			return authenticatedClient{}, s.refuseClient(ctx, c)
+		}
 	}
 	proved := !c.credentials.Secret.IsZero()
 	if proved && s.cfg.SecretUsed != nil {

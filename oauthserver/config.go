@@ -150,6 +150,10 @@ type Options struct {
 	// program can claim such a scheme, so PKCE alone protects the code. Schemes that belong
 	// to browsers or to no program, such as "javascript" and "http", are refused.
 	PrivateUseSchemes []string
+	// ForeignRefreshTokens is asked about refresh tokens that do not have our form, after the client has
+	// authenticated; nil: there are none. False means that the token is not known. See
+	// [ForeignGrant].
+	ForeignRefreshTokens func(ctx context.Context, t ForeignToken) (ForeignGrant, bool, error)
 	// RefreshRetry is how long a client that lost the response to a refresh may repeat it, with
 	// the same scope parameter and while the new refresh token is unused. The client receives
 	// the same tokens again. It is at most 24 hours, and for PUBLIC clients a minute, whatever
@@ -238,6 +242,8 @@ type Server struct {
 	documents *documents
 	themes    *theme.Source
 	languages *locale.Book
+
+	foreignSlots chan struct{} // of checks of foreign digests
 }
 
 // RefreshRetry is at most maxRefreshRetry, and for PUBLIC clients maxPublicRetry.
@@ -332,7 +338,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, apiOrigin: apiOrigin, appOrigin: appOrigin, keys: keys, documents: documents, errors: apierror.Writer{
+	s := &Server{cfg: cfg, foreignSlots: newForeignSlots(), apiOrigin: apiOrigin, appOrigin: appOrigin, keys: keys, documents: documents, errors: apierror.Writer{
 		Logger: cfg.Logger, Service: cfg.Service, OmitDeprecatedMessage: cfg.OmitDeprecatedMessage, Shape: cfg.ErrorShape,
 	}}
 	if err := s.setLook(); err != nil {

@@ -40,6 +40,9 @@ const maxMoves = 3
 
 // refresh looks a refresh token up and rotates it.
 func (s *Server) refresh(ctx context.Context, c call, client authenticatedClient, text string) (tokenResponse, error) {
+	if _, err := secret.Parse(secret.RefreshToken, text); err != nil && s.cfg.ForeignRefreshTokens != nil {
+		return s.grantForeign(ctx, c, client, text)
+	}
 	token, err := findOwn(client, secret.RefreshToken, text, func(presented secret.Secret) (presentedToken, oauthstore.Standing, error) {
 		token, err := s.cfg.Store.RefreshToken(ctx, presented.TokenID(), presented.Digest())
 		return presentedToken{token, presented}, token.Standing, err

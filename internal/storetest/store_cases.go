@@ -12,7 +12,7 @@ type group[S any] struct {
 
 // storeGroups are the cases of every [partnerkit.Store].
 var storeGroups = []group[partnerkit.Store]{
-	{"oauthserver", joinCases(oauthCases, requestCases, secretCases, tokenCases, takeOverCases, refreshPurgeCases, keptCases, raceCases, crowdCases, killCases, eraseCases, assertionCases, customCases)},
+	{"oauthserver", joinCases(oauthCases, requestCases, secretCases, tokenCases, takeOverCases, refreshPurgeCases, keptCases, raceCases, crowdCases, killCases, eraseCases, importCases, assertionCases, customCases)},
 	{"every consumer", cancelledCases},
 	{"guard", joinCases(keyCases, limitCases)},
 	{"analytics", callCases},

@@ -26,6 +26,10 @@ var (
 	ErrConnectionExists = errors.New("another business has approved a custom connection")
 	// ErrTooManyApps: the organization has as many apps as it may have.
 	ErrTooManyApps = errors.New("too many apps")
+	// ErrExists: a record that is imported exists.
+	ErrExists = errors.New("exists already")
+	// ErrEnded: a record that is imported existed and has ended. An import does not revive it.
+	ErrEnded = errors.New("has ended")
 	// ErrTooManySecrets: the app has as many valid secrets as it may have.
 	ErrTooManySecrets = errors.New("too many valid secrets")
 )
@@ -37,6 +41,7 @@ type Store interface {
 	AppStore
 	SecretStore
 	ConnectionStore
+	ImportStore
 	RequestStore
 	CodeStore
 	TokenStore
@@ -65,6 +70,48 @@ type AppStore interface {
 	// fetched later. Status, Reviewed, ReviewedAs, OrganizationID, ID of an existing app
 	// and CustomBusinessID are kept, and its Version grows by one.
 	SaveDocumentApp(ctx context.Context, app partner.App) (partner.App, error)
+}
+
+// ImportStore keeps records of another OAuth server. Each operation is one transaction.
+type ImportStore interface {
+	// ImportApp adds an app with its secrets, of which some have foreign digests; [ErrTaken] if
+	// its client_id is taken, also by an app that was deactivated.
+	ImportApp(ctx context.Context, app partner.App, secrets []partner.ClientSecret, foreign []ForeignSecret) error
+	// ImportInstallation adds an installation of an app, without an event. The error is
+	// [partner.ErrNotFound] if there is no such app, or if it is deactivated, [ErrExists] if the app is
+	// installed in the business, and [ErrEnded] if it was.
+	ImportInstallation(ctx context.Context, clientID string, i partner.Installation) error
+	// ImportConsent adds a user's consent. The error is [partner.ErrNotFound] if the app is not
+	// installed in the business, [ErrExists] if the user has a consent, and [ErrEnded] if the
+	// user had one.
+	ImportConsent(ctx context.Context, clientID, businessID string, g Grant) error
+	// ForeignSecrets lists the valid secrets of an app of which only a foreign digest is known.
+	ForeignSecrets(ctx context.Context, appID string) ([]ForeignSecret, error)
+	// ReplaceForeignSecret gives a secret its digest. If it has one already nothing is changed.
+	ReplaceForeignSecret(ctx context.Context, appID, secretID string, digest storage.Digest) error
+	// EndForeignFamily reports whether an app has used a foreign refresh token, and then ends
+	// the family that it started.
+	EndForeignFamily(ctx context.Context, use ForeignUse, now time.Time) (bool, error)
+	// RedeemForeign uses a foreign refresh token and starts a family with m. Of several calls
+	// with the token one is Issued; the others are Lost and end the family. If nothing is
+	// issued for another reason, the token stays as it was.
+	RedeemForeign(ctx context.Context, use ForeignUse, m NewTokens) (IssueResult, error)
+}
+
+// ForeignUse is the use of a refresh token of another server.
+type ForeignUse struct {
+	Digest             storage.Digest
+	AppID              string
+	BusinessID, UserID string
+	Scopes             identity.Scopes
+	Narrow             identity.Scopes // of the access token; empty: all of Scopes
+}
+
+// ForeignSecret is a client secret of another server's, which knows it by a digest that is not
+// ours.
+type ForeignSecret struct {
+	SecretID string // the ClientSecret that it will be
+	Digest   string // as it was imported
 }
 
 // SecretStore keeps client secrets.

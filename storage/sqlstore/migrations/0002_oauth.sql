@@ -49,6 +49,24 @@ CREATE TABLE partnerkit_client_secret (
 );
 CREATE INDEX pk_client_secret_app ON partnerkit_client_secret (app_id, id);
 
+-- The digests of client secrets that another server made, until their secrets are used: the
+-- digest in the row of the secret is random until then.
+CREATE TABLE partnerkit_foreign_secret (
+  secret_id TEXT PRIMARY KEY REFERENCES partnerkit_client_secret (id) ON DELETE CASCADE,
+  app_id TEXT NOT NULL,
+  digest TEXT NOT NULL
+);
+CREATE INDEX pk_foreign_secret_app ON partnerkit_foreign_secret (app_id, secret_id);
+
+-- The refresh tokens of another server that were used, each with the family that it started. They
+-- are never purged: a family ends if its token is presented again.
+CREATE TABLE partnerkit_foreign_token (
+  digest BYTEA PRIMARY KEY,
+  app_id TEXT NOT NULL,
+  family_id TEXT NOT NULL,
+  used_at BIGINT NOT NULL
+) /* keyed */;
+
 CREATE TABLE partnerkit_user_state (
   user_id TEXT PRIMARY KEY,
   status TEXT NOT NULL,

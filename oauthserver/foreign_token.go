@@ -1,0 +1,77 @@
+package oauthserver
+
+import (
+	"context"
+	"time"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
+	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// ForeignToken is a refresh token that does not have our form, and the client that presents it.
+type ForeignToken struct {
+	ClientID string // which has authenticated
+	Token    string
+}
+
+// ForeignGrant is what a refresh token of another server stands for. The app is installed in the
+// business and has the user's consent, both of which can be imported; see [Server.Import].
+type ForeignGrant struct {
+	BusinessID string
+	UserID     string
+	Scopes     identity.Scopes
+	ExpiresAt  time.Time
+}
+
+// foreignPerIP is how many foreign refresh tokens an address may present.
+var foreignPerIP = ratelimit.Limit{Count: 60, Window: time.Minute}
+
+// grantForeign exchanges a refresh token of another server for tokens of ours. The token starts a
+// family as if it had been rotated: it works once, on one of all nodes, and presenting it again
+// ends the family.
+func (s *Server) grantForeign(ctx context.Context, c call, client authenticatedClient, text string) (tokenResponse, error) {
+	var none tokenResponse
+	asked := ratelimit.Request{Counters: ratelimit.Counters{{Key: ratelimit.NewIPKey("foreign token", c.ip), Limit: foreignPerIP}}}
+	if err := s.check(ctx, c.now, asked); err != nil {
+		return none, err
+	}
+	digest := secret.DigestOf(text)
+	use := oauthstore.ForeignUse{Digest: digest, AppID: client.ID}
+	switch used, err := s.cfg.Store.EndForeignFamily(ctx, use, c.now); {
+	case err != nil:
+		return none, apierror.Failed("find foreign refresh token", err)
+	case used:
+		return none, apierror.GrantError(apierror.GrantReuseDetected)
+	}
+	granted, ok, err := s.cfg.ForeignRefreshTokens(ctx, ForeignToken{ClientID: client.ClientID, Token: text})
+	switch {
+	case err != nil:
+		return none, apierror.Failed("ask the host for a foreign refresh token", err)
+	case !ok:
+		return none, apierror.GrantError(apierror.GrantUnexplained)
+	case !c.now.Before(granted.ExpiresAt):
+		return none, apierror.GrantError(apierror.GrantExpired)
+	}
+	use.BusinessID, use.UserID, use.Scopes = granted.BusinessID, granted.UserID, granted.Scopes
+	narrow, err := c.scopesWithin(granted.Scopes, "not granted: ")
+	if err != nil {
+		return none, err
+	}
+	if !narrow.IsEmpty() {
+		use.Narrow = narrow
+	}
+	member, err := s.isMember(ctx, use.BusinessID, use.UserID)
+	if err != nil {
+		return none, err
+	}
+	tokens := tokenpair.New(c.now)
+	issued, err := s.cfg.Store.RedeemForeign(ctx, use, s.newTokens(tokens, c.now, member))
+	if err != nil {
+		return none, apierror.Failed("redeem foreign refresh token", err)
+	}
+	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked})
+}
