@@ -23,7 +23,7 @@ const installationsAtOnce = 100
 // It works in many short transactions, reports what it did, also beside an error, and can be
 // called again: until Waiting is zero, to remove the rest, and after an error, to complete the
 // erasure. A business of which nothing is left is not an error. The business may connect apps
-// again, and then begins anew.
+// again, and then starts over.
 func (s *Server) EraseBusiness(ctx context.Context, businessID, userID string) (partner.BusinessErasure, error) {
 	var total partner.BusinessErasure
 	if businessID == "" || businessID == partner.ErasedBusiness || !text.IsStorable(businessID) {

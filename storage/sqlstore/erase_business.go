@@ -273,7 +273,7 @@ func (t *tx) dropDeliveries(ctx context.Context, old []oldDelivery) error {
 }
 
 // eraseBusinessEvents deletes the events that have all their deliveries, and the counter when no
-// event is left. A transaction that numbers events waits for the counter, and begins anew.
+// event is left. A transaction that numbers events waits for the counter, and starts over.
 func eraseBusinessEvents(ctx context.Context, tx *tx, e oauthstore.EraseBusiness, _ string) (done partner.BusinessErasure, next string, err error) {
 	shard := webhooks.ShardOf(e.BusinessID, tx.shards)
 	ids, err := tx.strs(ctx, `SELECT n.event_id FROM partnerkit_event_number n WHERE n.business_id = $1 AND NOT EXISTS (
