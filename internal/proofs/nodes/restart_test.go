@@ -72,6 +72,7 @@ func (c *cluster) restartsOneByOne() {
 	client := &http.Client{Transport: front}
 	const workers, app = 8, 9
 	var created [workers]int
+	var calls, bytes atomic.Int64 // as the clients count them
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	end := sync.OnceFunc(func() { close(stop); wg.Wait() })
@@ -92,6 +93,8 @@ func (c *cluster) restartsOneByOne() {
 				a := c.send(client, c.request(method, "http://nodes"+path, body, "Authorization", "Bearer "+access,
 					"Content-Type", "application/json", "Idempotency-Key", fmt.Sprintf("r-%d-%d", w, i)))
 				p.Tried(1)
+				calls.Add(1)
+				bytes.Add(int64(len(a.Body)))
 				switch a.Status {
 				case http.StatusCreated:
 					created[w]++
@@ -125,6 +128,13 @@ func (c *cluster) restartsOneByOne() {
 		}
 		total += n
 	}
+	// AN-03: the nodes that have stopped lost nothing, the others write what they have counted.
+	c.until("the usage agrees with what the clients have read, to the byte", func() bool {
+		var counted, read int64
+		err := c.db.QueryRowContext(c.Context(), "SELECT COALESCE(SUM(calls), 0), COALESCE(SUM(bytes), 0) FROM partnerkit_calls_group WHERE kind = 'business' AND app_id = $1", c.app(app)).
+			Scan(&counted, &read)
+		return err == nil && counted == calls.Load() && read == bytes.Load()
+	})
 	p.Notef("%d restarts, %d invoices, %d connections refused and made elsewhere", restarts, total, front.again.Load())
 }
 
