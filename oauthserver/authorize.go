@@ -16,22 +16,22 @@ import (
 	"github.com/partnerkit/partnerkit/partner"
 )
 
-// requestField names a held request, in forms and in the address that a sign-in
+// requestField names a stored request, in forms and in the address that a sign-in
 // returns to. It is not called request: that is a parameter of RFC 9101.
 const requestField = "request_id"
 
-// held is an authorization request that this browser has open, and its app.
-type held struct {
+// storedRequest is an authorization request that this browser has open, and its app.
+type storedRequest struct {
 	oauthstore.AuthorizationRequest
 	secret secret.Secret
 	app    partner.App
 }
 
-func (h held) resumeAt() string {
+func (h storedRequest) resumeAt() string {
 	return authorizePath + "?" + url.Values{requestField: {h.secret.Reveal()}}.Encode()
 }
 
-func (h held) wish() wish { return wish{redirectURI: h.RedirectURI, scopes: h.Scopes} }
+func (h storedRequest) wish() wish { return wish{redirectURI: h.RedirectURI, scopes: h.Scopes} }
 
 // serveAuthorize checks a new request, or continues one, and shows the consent page to the
 // user who is signed in. Nothing is stored for a user who is not signed in: the request goes
@@ -40,20 +40,20 @@ func (s *Server) serveAuthorize(w http.ResponseWriter, r *http.Request) error {
 	now := s.cfg.Clock.Now()
 	query, problem := parseAuthorizeQuery(r.URL.RawQuery)
 	if query["client_id"] == nil && query[requestField] != nil {
-		return s.serveHeld(w, r, query, now)
+		return s.serveStored(w, r, query, now)
 	}
-	a, err := asking{raw: r.URL.RawQuery, query: query, problem: problem, openedAt: now}, error(nil)
+	a, err := unstoredRequest{raw: r.URL.RawQuery, query: query, problem: problem, openedAt: now}, error(nil)
 	if query["client_id"] == nil && query[sealedField] != nil {
 		a, err = s.openSealed(r, query)
 	}
 	if err != nil {
 		return err
 	}
-	return s.serveAsking(w, r, a, now)
+	return s.serveUnstored(w, r, a, now)
 }
 
-// serveHeld shows the consent page of a request that this browser opened before.
-func (s *Server) serveHeld(w http.ResponseWriter, r *http.Request, query authorizeQuery, now time.Time) error {
+// serveStored shows the consent page of a request that this browser opened before.
+func (s *Server) serveStored(w http.ResponseWriter, r *http.Request, query authorizeQuery, now time.Time) error {
 	presented, problem := query.one(requestField)
 	if problem != nil {
 		return errRequest
@@ -69,8 +69,8 @@ func (s *Server) serveHeld(w http.ResponseWriter, r *http.Request, query authori
 	return about(request.app, visitor{session, request.resumeAt()}, s.showConsent(w, r, session, request))
 }
 
-// asking is a request that is not stored.
-type asking struct {
+// unstoredRequest is a request that is not stored.
+type unstoredRequest struct {
 	raw      string // the query as it was received
 	query    authorizeQuery
 	problem  error // with the query as a whole
@@ -78,11 +78,11 @@ type asking struct {
 	sealed   *sealedRequest // nil: the request is new
 }
 
-// serveAsking checks a request and sends the user to sign in, or stores the request and shows
+// serveUnstored checks a request and sends the user to sign in, or stores the request and shows
 // the consent page. The request is checked before sign-in: client_id, then redirect_uri, then
 // the rest.
-func (s *Server) serveAsking(w http.ResponseWriter, r *http.Request, a asking, now time.Time) error {
-	app, err := s.askingApp(r.Context(), a.query, s.cfg.Proxies.ClientIP(r))
+func (s *Server) serveUnstored(w http.ResponseWriter, r *http.Request, a unstoredRequest, now time.Time) error {
+	app, err := s.requestingApp(r.Context(), a.query, s.cfg.Proxies.ClientIP(r))
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (s *Server) serveAsking(w http.ResponseWriter, r *http.Request, a asking, n
 		s.sendToSignIn(w, r, returnTo)
 		return nil
 	}
-	h := held{AuthorizationRequest: request, secret: a.secret(), app: app}
+	h := storedRequest{AuthorizationRequest: request, secret: a.secret(), app: app}
 	h.ID, h.Digest = id.New(id.Authorization, now), h.secret.Digest()
 	h.Browser, h.Session = browser.Digest(), sessionDigest(session)
 	h.CreatedAt, h.ExpiresAt = a.openedAt, a.openedAt.Add(s.cfg.Lifetimes.Request)
@@ -121,8 +121,8 @@ func (s *Server) serveAsking(w http.ResponseWriter, r *http.Request, a asking, n
 	return about(app, visitor{session, h.resumeAt()}, s.showConsent(w, r, session, h))
 }
 
-// askingApp returns the app of the client_id parameter, if it may be connected at all.
-func (s *Server) askingApp(ctx context.Context, query authorizeQuery, ip netip.Addr) (partner.App, error) {
+// requestingApp returns the app of the client_id parameter, if it may be connected at all.
+func (s *Server) requestingApp(ctx context.Context, query authorizeQuery, ip netip.Addr) (partner.App, error) {
 	if p := query["client_id"]; p != nil && len(p.values) > 1 {
 		return partner.App{}, repeatedParameter("client_id")
 	}
@@ -152,7 +152,7 @@ func (s *Server) consentApp(ctx context.Context, clientID string, ip netip.Addr)
 	return app, err
 }
 
-// sameApp returns the app of a held request as it is now: usable, and with a fresh metadata
+// sameApp returns the app of a stored request as it is now: usable, and with a fresh metadata
 // document.
 func (s *Server) sameApp(r *http.Request, appID string) (partner.App, error) {
 	app, err := s.cfg.Store.App(r.Context(), appID)
@@ -175,47 +175,47 @@ func (s *Server) sameApp(r *http.Request, appID string) (partner.App, error) {
 
 // openRequest returns a request that can still be decided, in this browser and
 // for an app that may still have what it asked for.
-func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (held, error) {
-	request, err := s.heldRequest(r, oauthstore.PurposeConnect, presented, now)
+func (s *Server) openRequest(r *http.Request, presented string, now time.Time) (storedRequest, error) {
+	request, err := s.findRequest(r, oauthstore.PurposeConnect, presented, now)
 	switch {
 	case err != nil:
-		return held{}, err
+		return storedRequest{}, err
 	case !s.isRegistered(request.app, request.RedirectURI):
-		return held{}, about(request.app, visitor{}, errRedirect)
+		return storedRequest{}, about(request.app, visitor{}, errRedirect)
 	case !s.mayAsk(request.app, request.Scopes):
-		return held{}, about(request.app, visitor{}, errScopes)
+		return storedRequest{}, about(request.app, visitor{}, errScopes)
 	}
 	return request, nil
 }
 
-// heldRequest returns a request for a purpose that can still be decided, in this browser and
+// findRequest returns a request for a purpose that can still be decided, in this browser and
 // for an app that is usable.
-func (s *Server) heldRequest(r *http.Request, purpose oauthstore.RequestPurpose, presented string, now time.Time) (held, error) {
+func (s *Server) findRequest(r *http.Request, purpose oauthstore.RequestPurpose, presented string, now time.Time) (storedRequest, error) {
 	named, err := secret.Parse(secret.ConsentRequest, presented)
 	if err != nil {
-		return held{}, errRequest
+		return storedRequest{}, errRequest
 	}
 	request, err := s.cfg.Store.Request(r.Context(), named.Digest())
 	switch {
 	case errors.Is(err, partner.ErrNotFound), err == nil && request.Purpose != purpose:
-		return held{}, errRequest
+		return storedRequest{}, errRequest
 	case err != nil:
-		return held{}, err
+		return storedRequest{}, err
 	}
 	ours, err := s.isOpener(r, request)
 	switch {
 	case err != nil:
-		return held{}, err
+		return storedRequest{}, err
 	case !ours:
-		return held{}, errRequest
+		return storedRequest{}, errRequest
 	case !request.UsedAt.IsZero(), !now.Before(request.ExpiresAt):
-		return held{}, s.closedRequest(r.Context(), request)
+		return storedRequest{}, s.closedRequest(r.Context(), request)
 	}
 	app, err := s.sameApp(r, request.AppID)
 	if err != nil {
-		return held{}, err
+		return storedRequest{}, err
 	}
-	return held{AuthorizationRequest: request, secret: named, app: app}, nil
+	return storedRequest{AuthorizationRequest: request, secret: named, app: app}, nil
 }
 
 // closedRequest is the page about a request that was decided or has expired. It names the app

@@ -10,7 +10,7 @@ import (
 
 // checkRequest checks everything but the client_id. The request that it returns has no id,
 // browser or times yet.
-func (s *Server) checkRequest(app partner.App, a asking) (oauthstore.AuthorizationRequest, error) {
+func (s *Server) checkRequest(app partner.App, a unstoredRequest) (oauthstore.AuthorizationRequest, error) {
 	none, query := oauthstore.AuthorizationRequest{}, a.query
 	redirectURI, err := s.checkRedirect(app, query)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 
 // bound sets to how many businesses an approval may connect the app.
 func (s *Server) bound(ctx context.Context, approval *oauthstore.Decision, c connection, b Business) (err error) {
-	approval.OwnSandbox = isOwnSandbox(c.app, b, c.vouched)
+	approval.OwnSandbox = isOwnSandbox(c.app, b, c.trust)
 	approval.MaxConnections, err = s.maxConnections(ctx, c.app)
 	return err
 }

@@ -18,7 +18,7 @@ type connection struct {
 	app        partner.App
 	wish       wish
 	userID     string
-	vouched    vouched
+	trust      hostTrust
 	businesses []Business
 }
 
@@ -33,7 +33,7 @@ func (s *Server) connection(ctx context.Context, app partner.App, session identi
 		return connection{}, errPermission
 	}
 	c := connection{server: s, app: app, wish: w, userID: session.UserID}
-	if c.vouched, err = s.vouch(ctx, app, w, session.UserID); err != nil {
+	if c.trust, err = s.vouch(ctx, app, w, session.UserID); err != nil {
 		return connection{}, err
 	}
 	c.businesses, err = s.businesses(ctx, session.UserID)
@@ -56,7 +56,7 @@ func (c connection) check(b Business) error {
 	switch {
 	case !b.MayConnect:
 		return errPermission
-	case !c.server.mayConnectTo(c.app, b, c.wish, c.vouched):
+	case !c.server.mayConnectTo(c.app, b, c.wish, c.trust):
 		return errReview
 	}
 	return nil
@@ -88,7 +88,7 @@ func (c connection) missing() []MissingBusiness {
 		switch {
 		case !b.MayConnect:
 			missing = append(missing, MissingBusiness{Name: b.Name, Reason: PagePermissionRequired})
-		case !c.server.mayConnectTo(c.app, b, c.wish, c.vouched):
+		case !c.server.mayConnectTo(c.app, b, c.wish, c.trust):
 			missing = append(missing, MissingBusiness{Name: b.Name, Reason: PageReviewRequired})
 		}
 	}
@@ -98,8 +98,8 @@ func (c connection) missing() []MissingBusiness {
 // shown returns the app as the page shows it: as it is now if the host vouches for it or if
 // all the businesses to choose from are sandboxes of its own, and otherwise as it was reviewed.
 func (c connection) shown(choice ...Business) partner.App {
-	isReal := func(b Business) bool { return !isOwnSandbox(c.app, b, c.vouched) }
-	if c.vouched.reviewed || len(choice) > 0 && !slices.ContainsFunc(choice, isReal) {
+	isReal := func(b Business) bool { return !isOwnSandbox(c.app, b, c.trust) }
+	if c.trust.reviewed || len(choice) > 0 && !slices.ContainsFunc(choice, isReal) {
 		return c.app
 	}
 	return asReviewed(c.app)
@@ -115,7 +115,7 @@ func (c connection) business(id string) (Business, error) {
 }
 
 // showConsent asks whether the app may be connected, and where.
-func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, session identity.Session, request held) error {
+func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, session identity.Session, request storedRequest) error {
 	c, err := s.connection(r.Context(), request.app, session, request.wish())
 	if err != nil {
 		return err
@@ -156,13 +156,13 @@ func (s *Server) consentView(r *http.Request, v visitor, c connection, scopes id
 	if err != nil {
 		return ConsentView{}, err
 	}
-	view := ConsentView{Frame: s.frame(r, v), AppName: app.Name, Listing: listing, Unreviewed: !app.Reviewed && !c.vouched.reviewed}
+	view := ConsentView{Frame: s.frame(r, v), AppName: app.Name, Listing: listing, Unreviewed: !app.Reviewed && !c.trust.reviewed}
 	if app.Origin == partner.OriginDocument {
 		if u, err := url.Parse(app.ClientID); err == nil {
 			view.ClientHost = u.Host
 		}
 		view.LocalOnly = !slices.ContainsFunc(app.RedirectURIs, func(raw string) bool {
-			isUsable := c.vouched.reviewed || !app.Reviewed || slices.Contains(app.ReviewedAs.RedirectURIs, raw)
+			isUsable := c.trust.reviewed || !app.Reviewed || slices.Contains(app.ReviewedAs.RedirectURIs, raw)
 			return isUsable && !uri.IsLocal(raw)
 		})
 	}

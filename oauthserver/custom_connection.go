@@ -115,7 +115,7 @@ func (o customOffer) csrf(session identity.Session, request secret.Secret) csrfB
 
 // isReviewed reports whether a review covers the app and the scopes.
 func (o customOffer) isReviewed() bool {
-	return o.vouched.reviewed || o.app.Reviewed && o.server.reviewGap(o.app, o.wish).IsEmpty()
+	return o.trust.reviewed || o.app.Reviewed && o.server.reviewGap(o.app, o.wish).IsEmpty()
 }
 
 func (s *Server) showNewConnection(w http.ResponseWriter, r *http.Request, app partner.App, v visitor) error {
@@ -181,7 +181,7 @@ func (s *Server) serveConnectionDecision(w http.ResponseWriter, r *http.Request)
 		return err
 	}
 	now := s.cfg.Clock.Now() // after the body, which the browser may have sent late
-	request, err := s.heldRequest(r, oauthstore.PurposeCustom, form.Get(requestField), now)
+	request, err := s.findRequest(r, oauthstore.PurposeCustom, form.Get(requestField), now)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (s *Server) serveConnectionDecision(w http.ResponseWriter, r *http.Request)
 		return err
 	}
 	v.session = session
-	view, err := s.decideConnection(r.Context(), request, posted{session: session, form: form, now: now})
+	view, err := s.decideConnection(r.Context(), request, decisionForm{session: session, form: form, now: now})
 	if err != nil {
 		return about(request.app, v, err)
 	}
@@ -203,7 +203,7 @@ func (s *Server) serveConnectionDecision(w http.ResponseWriter, r *http.Request)
 }
 
 // decideConnection approves or denies a custom connection.
-func (s *Server) decideConnection(ctx context.Context, request held, d posted) (DoneView, error) {
+func (s *Server) decideConnection(ctx context.Context, request storedRequest, d decisionForm) (DoneView, error) {
 	app := request.app
 	o, err := s.offer(ctx, app, d.session, request.Scopes)
 	if err != nil {

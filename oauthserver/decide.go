@@ -25,15 +25,15 @@ const (
 	decideDeny    = "deny"
 )
 
-// posted is a decision as a person sent it: who, what and when.
-type posted struct {
+// decisionForm is a decision as a person sent it: who, what and when.
+type decisionForm struct {
 	session identity.Session
 	form    bodies.Form
 	now     time.Time
 }
 
 // entry returns the audit log entry of the decision.
-func (d posted) entry(action audit.Action, appID, businessID string) audit.Entry {
+func (d decisionForm) entry(action audit.Action, appID, businessID string) audit.Entry {
 	return audit.Entry{ID: id.New(id.Audit, d.now), AppID: appID, UserID: d.session.UserID, Action: action, Target: businessID, At: d.now}
 }
 
@@ -52,7 +52,7 @@ func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !ok {
 		return err
 	}
-	parameter, err := s.decideRequest(r.Context(), request, posted{session: session, form: form, now: now})
+	parameter, err := s.decideRequest(r.Context(), request, decisionForm{session: session, form: form, now: now})
 	if err != nil {
 		return about(request.app, visitor{session, request.resumeAt()}, err)
 	}
@@ -63,7 +63,7 @@ func (s *Server) serveDecision(w http.ResponseWriter, r *http.Request) error {
 }
 
 // decideRequest allows or denies a request and returns the parameter for the app.
-func (s *Server) decideRequest(ctx context.Context, request held, d posted) (string, error) {
+func (s *Server) decideRequest(ctx context.Context, request storedRequest, d decisionForm) (string, error) {
 	binding := csrfBinding{session: d.session, subject: request.secret.Reveal()}
 	if err := s.checkCSRF(binding, d.form.Get(csrfField)); err != nil {
 		return "", err
@@ -103,7 +103,7 @@ func readPageForm(r *http.Request) (bodies.Form, error) {
 }
 
 // allowRequest connects the app and returns the parameters of its code.
-func (s *Server) allowRequest(ctx context.Context, request held, d posted) (string, error) {
+func (s *Server) allowRequest(ctx context.Context, request storedRequest, d decisionForm) (string, error) {
 	approval, _, err := s.approval(ctx, request.app, d, request.wish())
 	if err != nil {
 		return "", err
@@ -122,7 +122,7 @@ func (s *Server) allowRequest(ctx context.Context, request held, d posted) (stri
 	return "code=" + code.Reveal(), outcomeError(approved.Outcome)
 }
 
-func (s *Server) denyRequest(ctx context.Context, request held, d posted) (string, error) {
+func (s *Server) denyRequest(ctx context.Context, request storedRequest, d decisionForm) (string, error) {
 	denied, err := s.cfg.Store.DecideRequest(ctx, d.denial(request.ID, d.entry(audit.ConsentDenied, request.app.ID, "")))
 	switch {
 	case err != nil:
@@ -133,14 +133,14 @@ func (s *Server) denyRequest(ctx context.Context, request held, d posted) (strin
 	return "error=access_denied", nil
 }
 
-// denial is this person's no.
-func (d posted) denial(requestID string, entry audit.Entry) oauthstore.Decision {
+// denial returns the decision of a person who denies the request.
+func (d decisionForm) denial(requestID string, entry audit.Entry) oauthstore.Decision {
 	return oauthstore.Decision{RequestID: requestID, Now: d.now, Audit: entry, IsDenied: true}
 }
 
-// approval is this person's yes to what is asked, for a business where they may
-// give it now.
-func (s *Server) approval(ctx context.Context, app partner.App, d posted, w wish) (oauthstore.Decision, Business, error) {
+// approval returns the decision of a person who approves what the app asks for, in a business
+// where the person may connect apps now.
+func (s *Server) approval(ctx context.Context, app partner.App, d decisionForm, w wish) (oauthstore.Decision, Business, error) {
 	businessID := d.form.Get(businessField)
 	if businessID == "" {
 		return oauthstore.Decision{}, Business{}, invalid(businessField, "is missing")
@@ -196,7 +196,7 @@ func (s *Server) checkApproval(app partner.App, c connection, b Business) oauths
 		return oauthstore.ApprovalBadRedirect
 	case !app.Scopes.HasAll(c.wish.scopes):
 		return oauthstore.ApprovalBadScopes
-	case !s.mayConnectTo(app, b, c.wish, c.vouched):
+	case !s.mayConnectTo(app, b, c.wish, c.trust):
 		return oauthstore.ApprovalUnreviewed
 	}
 	return oauthstore.ApprovalDone

@@ -11,7 +11,7 @@ import (
 
 // decideDevice records the decision about a device code. The form's token was issued for
 // this code, so that codes cannot be found by sending decisions.
-func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) error {
+func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d decisionForm) error {
 	userCode, err := secret.NormalizeUserCode(d.form.Get(userCodeField))
 	if err != nil {
 		return invalid(userCodeField, "is not a code")
@@ -46,7 +46,7 @@ func (s *Server) decideDevice(w http.ResponseWriter, r *http.Request, d posted) 
 
 // allowDevice connects the app to the business that the page showed and that the
 // person is still signed into, and returns it.
-func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (Business, error) {
+func (s *Server) allowDevice(ctx context.Context, device pendingDevice, d decisionForm) (Business, error) {
 	if d.form.Get(businessField) != d.session.BusinessID {
 		return Business{}, errOtherBusiness
 	}
@@ -66,7 +66,7 @@ func (s *Server) allowDevice(ctx context.Context, device waiting, d posted) (Bus
 	return b, outcomeError(approved.Outcome)
 }
 
-func (s *Server) denyDevice(ctx context.Context, device waiting, d posted) error {
+func (s *Server) denyDevice(ctx context.Context, device pendingDevice, d decisionForm) error {
 	denied, err := s.cfg.Store.DecideDevice(ctx, d.denial(device.ID, d.entry(audit.DeviceDenied, device.app.ID, "")))
 	if err == nil && denied.Outcome == oauthstore.ApprovalNotOpen {
 		return deviceFormProblem{device.UserCode, errUserCode}

@@ -19,13 +19,13 @@ const (
 	maxTypedCode  = 64 // bytes of it that are shown again
 )
 
-// waiting is a device code that can be decided, and its app.
-type waiting struct {
+// pendingDevice is a device code that can be decided, and its app.
+type pendingDevice struct {
 	oauthstore.DeviceCode
 	app partner.App
 }
 
-func (w waiting) wish() wish { return wish{scopes: w.Scopes} }
+func (w pendingDevice) wish() wish { return wish{scopes: w.Scopes} }
 
 // deviceFormProblem is an error that is shown in the form, with the code that was typed.
 type deviceFormProblem struct {
@@ -62,11 +62,11 @@ func (s *Server) serveDevice(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !ok {
 		return err
 	}
-	return about(partner.App{}, visitor{session, deviceReturn(shownCode(typed))}, s.takeCode(w, r, posted{session: session, form: form, now: now}))
+	return about(partner.App{}, visitor{session, deviceReturn(shownCode(typed))}, s.takeCode(w, r, decisionForm{session: session, form: form, now: now}))
 }
 
 // takeCode is serveDevice for a person who is signed in.
-func (s *Server) takeCode(w http.ResponseWriter, r *http.Request, d posted) error {
+func (s *Server) takeCode(w http.ResponseWriter, r *http.Request, d decisionForm) error {
 	session, now, typed := d.session, d.now, d.form.Get(userCodeField)
 	if err := s.checkGuessing(r, session, now); err != nil {
 		return err
@@ -97,33 +97,33 @@ func (s *Server) takeCode(w http.ResponseWriter, r *http.Request, d posted) erro
 }
 
 // openDevice finds a user code as it was typed, if it waits for a decision.
-func (s *Server) openDevice(r *http.Request, typed string, now time.Time) (waiting, error) {
+func (s *Server) openDevice(r *http.Request, typed string, now time.Time) (pendingDevice, error) {
 	userCode, err := secret.NormalizeUserCode(typed)
 	if err != nil {
-		return waiting{}, deviceFormProblem{shownCode(typed), errUserCode}
+		return pendingDevice{}, deviceFormProblem{shownCode(typed), errUserCode}
 	}
 	device, err := s.cfg.Store.Device(r.Context(), oauthstore.DeviceQuery{UserCode: userCode})
 	switch {
 	case errors.Is(err, partner.ErrNotFound):
-		return waiting{}, deviceFormProblem{userCode, errUserCode}
+		return pendingDevice{}, deviceFormProblem{userCode, errUserCode}
 	case err != nil:
-		return waiting{}, err
+		return pendingDevice{}, err
 	case device.Status != oauthstore.DevicePending, !now.Before(device.ExpiresAt):
-		return waiting{}, deviceFormProblem{userCode, errUserCode}
+		return pendingDevice{}, deviceFormProblem{userCode, errUserCode}
 	}
 	app, err := s.sameApp(r, device.AppID)
 	switch {
 	case err != nil:
-		return waiting{}, err
+		return pendingDevice{}, err
 	case !s.mayAsk(app, device.Scopes):
-		return waiting{}, about(app, visitor{}, errScopes)
+		return pendingDevice{}, about(app, visitor{}, errScopes)
 	}
-	return waiting{DeviceCode: device, app: app}, nil
+	return pendingDevice{DeviceCode: device, app: app}, nil
 }
 
 // showDeviceConsent asks whether the app may be connected to the business that
 // the person is signed into, and to no other.
-func (s *Server) showDeviceConsent(w http.ResponseWriter, r *http.Request, session identity.Session, device waiting) error {
+func (s *Server) showDeviceConsent(w http.ResponseWriter, r *http.Request, session identity.Session, device pendingDevice) error {
 	if session.BusinessID == "" {
 		return errNoBusiness
 	}

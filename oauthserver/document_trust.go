@@ -140,24 +140,24 @@ func defaultPortRemoved(u *url.URL) string {
 	return host
 }
 
-// vouched holds the trust of the host's policies in an app, beyond its record.
-type vouched struct {
+// hostTrust is the trust of the host's policies in an app, beyond its record.
+type hostTrust struct {
 	reviewed       bool
 	organizationID string // of an app that belongs to no organization
 }
 
 // vouch asks the host's policies about an app that this user wants to connect.
-func (s *Server) vouch(ctx context.Context, app partner.App, w wish, userID string) (vouched, error) {
-	var v vouched
+func (s *Server) vouch(ctx context.Context, app partner.App, w wish, userID string) (hostTrust, error) {
+	var v hostTrust
 	if app.Origin == partner.OriginDocument {
 		trust, err := s.documents.trust(ctx, app.ClientID)
 		switch {
 		case err != nil:
-			return vouched{}, err
+			return hostTrust{}, err
 		case trust.Review == DocumentRefused:
-			return vouched{}, errClientID
+			return hostTrust{}, errClientID
 		}
-		v = vouched{reviewed: trust.Review == DocumentReviewed, organizationID: trust.OrganizationID}
+		v = hostTrust{reviewed: trust.Review == DocumentReviewed, organizationID: trust.OrganizationID}
 	}
 	isCovered := app.Reviewed && s.reviewGap(app, w).IsEmpty()
 	if app.OrganizationID != "" || isCovered || v.reviewed || v.organizationID != "" || s.cfg.Unowned == nil {

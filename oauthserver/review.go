@@ -13,7 +13,7 @@ import (
 // as it is, and elsewhere with the name and App URL that were reviewed. Of the business, ID and
 // SandboxOf count.
 func ShownIn(a partner.App, b Business) partner.App {
-	if isOwnSandbox(a, b, vouched{}) {
+	if isOwnSandbox(a, b, hostTrust{}) {
 		return a
 	}
 	return asReviewed(a)
@@ -72,12 +72,12 @@ func (s *Server) reviewGap(app partner.App, w wish) ReviewGap {
 
 // mayConnectTo reports whether review allows the connection: what no review covers can be
 // connected to sandbox businesses of the app's own organization only.
-func (s *Server) mayConnectTo(app partner.App, b Business, w wish, v vouched) bool {
+func (s *Server) mayConnectTo(app partner.App, b Business, w wish, v hostTrust) bool {
 	return v.reviewed || app.Reviewed && s.reviewGap(app, w).IsEmpty() || isOwnSandbox(app, b, v)
 }
 
 // isOwnSandbox reports whether the business is a sandbox of the app's organization.
-func isOwnSandbox(app partner.App, b Business, v vouched) bool {
+func isOwnSandbox(app partner.App, b Business, v hostTrust) bool {
 	owner := cmp.Or(app.OrganizationID, v.organizationID)
 	return owner != "" && b.SandboxOf == owner
 }
@@ -108,7 +108,7 @@ func (s *Server) withGap(ctx context.Context, c connection, err error) error {
 // gap returns what of a request the last review of the app does not cover; empty for an app
 // that has never been reviewed, of which everything waits.
 func (s *Server) gap(ctx context.Context, c connection) (ReviewGap, error) {
-	if !c.app.Reviewed || c.vouched.reviewed {
+	if !c.app.Reviewed || c.trust.reviewed {
 		return ReviewGap{}, nil
 	}
 	gap := s.reviewGap(c.app, c.wish)

@@ -33,7 +33,7 @@ func (s *Server) SandboxBusinesses(ctx context.Context, app partner.App, userID 
 		return nil, err
 	}
 	businesses, err := s.businesses(ctx, userID)
-	return slices.DeleteFunc(businesses, func(b Business) bool { return !b.MayConnect || !isOwnSandbox(app, b, vouched{}) }), err
+	return slices.DeleteFunc(businesses, func(b Business) bool { return !b.MayConnect || !isOwnSandbox(app, b, hostTrust{}) }), err
 }
 
 // SandboxToken connects an app to a sandbox business of its organization with all scopes of the
@@ -41,13 +41,13 @@ func (s *Server) SandboxBusinesses(ctx context.Context, app partner.App, userID 
 // error is one of apierror if the user may not connect the app there now. Who may act for the
 // app is for the caller to decide.
 func (s *Server) SandboxToken(ctx context.Context, app partner.App, session identity.Session, businessID string) (SandboxToken, error) {
-	d := posted{session: session, form: bodies.Form{businessField: {businessID}}, now: s.cfg.Clock.Now()}
+	d := decisionForm{session: session, form: bodies.Form{businessField: {businessID}}, now: s.cfg.Clock.Now()}
 	w := wish{scopes: app.Scopes}
 	approval, business, err := s.approval(ctx, app, d, w)
 	switch {
 	case err != nil:
 		return SandboxToken{}, err
-	case !isOwnSandbox(app, business, vouched{}):
+	case !isOwnSandbox(app, business, hostTrust{}):
 		return SandboxToken{}, errPermission
 	}
 	// The consent page, step by step: an open request, its approval, and its code.
@@ -81,7 +81,7 @@ func (s *Server) SandboxToken(ctx context.Context, app partner.App, session iden
 }
 
 // redeemOwn redeems a code that was made just now.
-func (s *Server) redeemOwn(ctx context.Context, code secret.Secret, d posted) (oauthstore.IssueResult, tokenpair.Pair, error) {
+func (s *Server) redeemOwn(ctx context.Context, code secret.Secret, d decisionForm) (oauthstore.IssueResult, tokenpair.Pair, error) {
 	found, err := s.cfg.Store.Code(ctx, code.Digest())
 	if err != nil {
 		return oauthstore.IssueResult{}, tokenpair.Pair{}, fmt.Errorf("redeem a code that was issued: %w", err)

@@ -31,7 +31,7 @@ func sealedPlace(browser secret.Secret) keyring.Place {
 }
 
 // returnTo returns the address at which the request continues after sign-in.
-func (s *Server) returnTo(browser secret.Secret, a asking) (string, error) {
+func (s *Server) returnTo(browser secret.Secret, a unstoredRequest) (string, error) {
 	const path = authorizePath + "?" + sealedField + "="
 	if a.sealed != nil {
 		return path + a.sealed.text, nil
@@ -42,24 +42,24 @@ func (s *Server) returnTo(browser secret.Secret, a asking) (string, error) {
 }
 
 // openSealed returns the request that this browser was sent to sign in with.
-func (s *Server) openSealed(r *http.Request, query authorizeQuery) (asking, error) {
+func (s *Server) openSealed(r *http.Request, query authorizeQuery) (unstoredRequest, error) {
 	presented, problem := query.one(sealedField)
 	browser := s.browser(r)
 	if problem != nil || browser.IsZero() {
-		return asking{}, errRequest
+		return unstoredRequest{}, errRequest
 	}
 	sealed, err := base64.RawURLEncoding.DecodeString(presented)
 	if err != nil {
-		return asking{}, errRequest
+		return unstoredRequest{}, errRequest
 	}
 	plain, err := s.cfg.Keyring.Open(sealedPlace(browser), sealed)
 	switch {
 	case errors.Is(err, keyring.ErrNoKeys):
-		return asking{}, err
+		return unstoredRequest{}, err
 	case err != nil || len(plain) < 8:
-		return asking{}, errRequest
+		return unstoredRequest{}, errRequest
 	}
-	a := asking{raw: string(plain[8:]), openedAt: time.UnixMilli(int64(binary.BigEndian.Uint64(plain))), sealed: &sealedRequest{presented, sealed}} //nolint:gosec // as it was sealed
+	a := unstoredRequest{raw: string(plain[8:]), openedAt: time.UnixMilli(int64(binary.BigEndian.Uint64(plain))), sealed: &sealedRequest{presented, sealed}} //nolint:gosec // as it was sealed
 	a.query, a.problem = parseAuthorizeQuery(a.raw)
 	return a, nil
 }
@@ -67,7 +67,7 @@ func (s *Server) openSealed(r *http.Request, query authorizeQuery) (asking, erro
 // secret returns the secret by which the stored request is found. That of a sealed request
 // depends on its bytes alone, so that the request is stored once however often its address is
 // opened, and decided once.
-func (a asking) secret() secret.Secret {
+func (a unstoredRequest) secret() secret.Secret {
 	if a.sealed == nil {
 		return secret.New(secret.ConsentRequest)
 	}

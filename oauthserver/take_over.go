@@ -34,7 +34,7 @@ func (s *Server) TakeOver(ctx context.Context, appID, businessID, userID string)
 	if err != nil {
 		return err
 	}
-	return t.do(ctx, posted{session: identity.Session{UserID: userID}, now: s.cfg.Clock.Now()}, oauthstore.AuthorizationRequest{Scopes: t.wish.scopes})
+	return t.do(ctx, decisionForm{session: identity.Session{UserID: userID}, now: s.cfg.Clock.Now()}, oauthstore.AuthorizationRequest{Scopes: t.wish.scopes})
 }
 
 // takeOver is a connection that a person may take over.
@@ -90,7 +90,7 @@ func (s *Server) takeOver(ctx context.Context, app partner.App, businessID strin
 }
 
 // do takes the connection over. The request says which scopes the person saw.
-func (t takeOver) do(ctx context.Context, d posted, request oauthstore.AuthorizationRequest) error {
+func (t takeOver) do(ctx context.Context, d decisionForm, request oauthstore.AuthorizationRequest) error {
 	s := t.server
 	outcome, err := s.cfg.Store.TakeOver(ctx, oauthstore.TakeOver{
 		RequestID: request.ID, AppID: t.app.ID, BusinessID: t.business.ID, UserID: d.session.UserID, From: t.left,
@@ -136,7 +136,7 @@ func (s *Server) serveTakeOver(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !ok {
 		return err
 	}
-	d := posted{session: m.session, form: form, now: now}
+	d := decisionForm{session: m.session, form: form, now: now}
 	if form.Has(decisionField) {
 		err = s.decideTakeOver(w, r, d)
 	} else {
@@ -146,7 +146,7 @@ func (s *Server) serveTakeOver(w http.ResponseWriter, r *http.Request) error {
 }
 
 // askTakeOver opens a request for the decision and shows its page.
-func (s *Server) askTakeOver(w http.ResponseWriter, r *http.Request, d posted) error {
+func (s *Server) askTakeOver(w http.ResponseWriter, r *http.Request, d decisionForm) error {
 	clientID := d.form.Get("client_id")
 	if clientID == "" {
 		return invalid("client_id", "is missing")
@@ -162,7 +162,7 @@ func (s *Server) askTakeOver(w http.ResponseWriter, r *http.Request, d posted) e
 	if err != nil {
 		return err
 	}
-	request := held{secret: secret.New(secret.ConsentRequest), app: app, AuthorizationRequest: oauthstore.AuthorizationRequest{
+	request := storedRequest{secret: secret.New(secret.ConsentRequest), app: app, AuthorizationRequest: oauthstore.AuthorizationRequest{
 		ID: id.New(id.Authorization, d.now), Purpose: oauthstore.PurposeTakeOver, BusinessID: t.business.ID,
 		Browser: s.knowBrowser(w, r).Digest(), Session: sessionDigest(d.session), AppID: app.ID, Scopes: t.wish.scopes,
 		CreatedAt: d.now, ExpiresAt: d.now.Add(s.cfg.Lifetimes.Request),
@@ -174,7 +174,7 @@ func (s *Server) askTakeOver(w http.ResponseWriter, r *http.Request, d posted) e
 	return s.showTakeOver(w, r, t, request, d.session)
 }
 
-func (s *Server) showTakeOver(w http.ResponseWriter, r *http.Request, t takeOver, request held, session identity.Session) error {
+func (s *Server) showTakeOver(w http.ResponseWriter, r *http.Request, t takeOver, request storedRequest, session identity.Session) error {
 	token, err := s.csrfToken(csrfBinding{session: session, subject: request.secret.Reveal()})
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func (s *Server) showTakeOver(w http.ResponseWriter, r *http.Request, t takeOver
 }
 
 // decideTakeOver takes the decision from the page.
-func (s *Server) decideTakeOver(w http.ResponseWriter, r *http.Request, d posted) error {
+func (s *Server) decideTakeOver(w http.ResponseWriter, r *http.Request, d decisionForm) error {
 	request, err := s.openTakeOver(r, d)
 	if err != nil {
 		return err
@@ -240,15 +240,15 @@ func (s *Server) decideTakeOver(w http.ResponseWriter, r *http.Request, d posted
 
 // openTakeOver returns the request of a decision, if it can still be decided in this browser
 // and in the business that the person is signed in to.
-func (s *Server) openTakeOver(r *http.Request, d posted) (held, error) {
-	request, err := s.heldRequest(r, oauthstore.PurposeTakeOver, d.form.Get(requestField), d.now)
+func (s *Server) openTakeOver(r *http.Request, d decisionForm) (storedRequest, error) {
+	request, err := s.findRequest(r, oauthstore.PurposeTakeOver, d.form.Get(requestField), d.now)
 	switch {
 	case errors.Is(err, errRequest):
-		return held{}, errTakeOverClosed
+		return storedRequest{}, errTakeOverClosed
 	case err != nil:
-		return held{}, err
+		return storedRequest{}, err
 	case request.BusinessID != d.session.BusinessID:
-		return held{}, errTakeOverElsewhere
+		return storedRequest{}, errTakeOverElsewhere
 	}
 	return request, nil
 }
