@@ -7,7 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -62,10 +64,14 @@ func newDescription(platform func() []byte, apiURL, appURL string) (*description
 		if err != nil {
 			return nil, err
 		}
-		return newDescriptionPage(text.yaml)
+		sections, err := newDescriptionPage(text.yaml)
+		return topics(sections), err
 	})
 	var err error
-	d.set, err = look.Parse(templateFiles, "templates", nil)
+	d.set, err = look.Parse(templateFiles, "templates", template.FuncMap{"shapeAt": func(name string) (string, error) {
+		topics, err := d.page()
+		return shapePlaces(topics)[name], err
+	}})
 	return d, err
 }
 
@@ -119,6 +125,7 @@ type descriptionView struct {
 	YAML, Query string
 	Count       int // of operations and shapes
 	Sections    []descriptionSection
+	Topic       *descriptionSection // nil on the index
 }
 
 // searched returns the search text of a request; empty shows everything.
@@ -140,13 +147,20 @@ func (s *server) showDescription(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("API description: %w", err)
 	}
-	query := searched(r)
-	sections, count := matching(sections, strings.Fields(query))
-	v := books.View{Title: "API", Person: person, Path: r.URL.Path, Scheme: theme.Chosen(r), Data: descriptionView{
-		YAML: s.apiURL + "/openapi.yaml", Query: query, Count: count, Sections: sections,
-	}}
+	data, title := descriptionView{YAML: s.apiURL + "/openapi.yaml"}, "API"
+	if topic := r.PathValue("topic"); topic != "" {
+		i := slices.IndexFunc(sections, func(section descriptionSection) bool { return section.ID == topic })
+		if i < 0 {
+			return apierror.NotFound("topic")
+		}
+		data.Topic, title = &sections[i], "API: "+sections[i].Title
+	} else {
+		data.Query = searched(r)
+		data.Sections, data.Count = matching(sections, strings.Fields(data.Query))
+	}
+	v := books.View{Title: title, Person: person, Path: r.URL.Path, Scheme: theme.Chosen(r), Data: data}
 	for _, section := range sections {
-		v.Side = append(v.Side, look.Link{Text: section.Title, Href: "#" + section.ID})
+		v.Side = append(v.Side, look.Link{Text: section.Title, Href: section.Href(), Current: section.ID == r.PathValue("topic")})
 	}
 	var page bytes.Buffer
 	if err := s.spec.set.Render(&page, "openapi", s.site.Frame(v)); err != nil {

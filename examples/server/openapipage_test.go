@@ -17,52 +17,75 @@ func TestDescriptionSearch(t *testing.T) {
 		return send(t, http.MethodGet, r.app+"/openapi?"+url.Values{"q": {query}}.Encode(), nil).want(t, http.StatusOK).body
 	}
 	page := find("DEVICE enter")
-	if !strings.Contains(page, `id="showDevice"`) || strings.Contains(page, `id="listInvoices"`) || !strings.Contains(page, `<details class="card" open>`) {
+	if !strings.Contains(page, `#showDevice"`) || strings.Contains(page, `#listInvoices"`) {
 		t.Errorf("a search for words of an operation:\n%s", page[strings.Index(page, "<main"):])
 	}
 	if !regexp.MustCompile(`role="status">\d+ match(es)? for “DEVICE enter”`).MatchString(page) {
 		t.Error("the page lacks the number of matches")
 	}
-	if page := find("ResourceMetadata"); !strings.Contains(page, `id="shape-ResourceMetadata"`) {
+	if page := find("ResourceMetadata"); !strings.Contains(page, `#shape-ResourceMetadata"`) {
 		t.Error("a search for a shape does not find it")
 	}
 	const hostile = `"><script>alert(1)</script>`
 	if page := find(hostile); !strings.Contains(page, "Nothing matches “&#34;&gt;&lt;script&gt;") || strings.Contains(page, hostile) {
 		t.Errorf("a search for nothing:\n%s", page[strings.Index(page, "<main"):])
 	}
-	if page := find(strings.Repeat("x", maxSearch+1)); !strings.Contains(page, `id="showDevice"`) {
+	if page := find(strings.Repeat("x", maxSearch+1)); !strings.Contains(page, `#showDevice"`) {
 		t.Error("a search that is too long hides operations")
 	}
 }
 
-// Every link of the page within the page leads somewhere, and no id is there twice.
+// topicPages returns the pages of all topics by their addresses.
+func (r *harness) topicPages() map[string]string {
+	r.t.Helper()
+	pages := map[string]string{}
+	index := send(r.t, http.MethodGet, r.app+"/openapi", nil).want(r.t, http.StatusOK).body
+	for _, found := range regexp.MustCompile(`href="(/openapi/[^"#]+)"`).FindAllStringSubmatch(index, -1) {
+		if _, ok := pages[found[1]]; !ok {
+			pages[found[1]] = send(r.t, http.MethodGet, r.app+found[1], nil).want(r.t, http.StatusOK).body
+		}
+	}
+	pages["/openapi"] = index
+	return pages
+}
+
+// Every link of the pages among themselves leads somewhere, no id is there twice, and no page is
+// too large.
 func TestDescriptionAnchors(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	body := send(t, http.MethodGet, r.app+"/openapi", nil).want(t, http.StatusOK).body
-	ids := map[string]bool{}
-	for _, found := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(body, -1) {
-		if ids[found[1]] {
-			t.Errorf("two elements have the id %s", found[1])
+	pages, links := r.topicPages(), 0
+	for address, body := range pages {
+		if len(body) > 150<<10 {
+			t.Errorf("%s has %d bytes", address, len(body))
 		}
-		ids[found[1]] = true
-	}
-	links := regexp.MustCompile(`href="(?:/openapi)?#([^"]+)"`).FindAllStringSubmatch(body, -1)
-	for _, found := range links {
-		if !ids[found[1]] {
-			t.Errorf("a link leads to #%s, which is not there", found[1])
+		ids := map[string]bool{}
+		for _, found := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(body, -1) {
+			if ids[found[1]] {
+				t.Errorf("%s: two elements have the id %s", address, found[1])
+			}
+			ids[found[1]] = true
+		}
+		for _, found := range regexp.MustCompile(`href="(/openapi[^"#]*)#([^"]+)"`).FindAllStringSubmatch(body, -1) {
+			if links++; !strings.Contains(pages[found[1]], ` id="`+found[2]+`"`) {
+				t.Errorf("%s: a link leads to %s#%s, which is not there", address, found[1], found[2])
+			}
 		}
 	}
-	if len(links) < 100 {
-		t.Errorf("%d links within the page", len(links))
+	if len(pages) < 8 || links < 100 {
+		t.Errorf("%d pages with %d links", len(pages), links)
 	}
+	send(t, http.MethodGet, r.app+"/openapi/none", nil).want(t, http.StatusNotFound)
 }
 
 // Operations have an example of the call and of the response.
 func TestDescriptionExamples(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	body := send(t, http.MethodGet, r.app+"/openapi", nil).want(t, http.StatusOK).body
+	var body string
+	for _, page := range r.topicPages() {
+		body += page
+	}
 	for id, want := range map[string][]string{
 		"showDevice": {"curl -X GET &#39;" + r.app + "/device&#39;", "-b &#34;$SESSION_COOKIE&#34;"},
 		"createApp":  {"curl -X POST &#39;" + r.api + "/developer/apps&#39;", "-H &#39;Content-Type: application/json&#39;", "-d &#39;{"},

@@ -47,6 +47,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 		return nil, err
 	}
 	s.site.Handle("GET /openapi", s.showDescription)
+	s.site.Handle("GET /openapi/{topic}", s.showDescription)
 
 	// The platform: what it asks of the backend, what it serves for it, what it runs on.
 	cfg := partnerkit.Config{
