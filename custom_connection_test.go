@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -15,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
+	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
 // customRoutes are routes that need a permission each, one of them not open to installation
@@ -111,4 +113,48 @@ func TestCustomConnectionIsNoConsent_IT03(t *testing.T) {
 		t.Error(err)
 	}
 	app.Get("/invoices").Want(http.StatusOK)
+}
+
+// The other gates, the limits and the records treat a call with an installation token like any
+// call of an app.
+func TestInstallationTokenPassesGates_IT03(t *testing.T) {
+	t.Parallel()
+	var calls []identity.Principal
+	h := partnertest.New(t, withCustom(&calls), func(c *partnerkit.Config) {
+		c.Versions = guard.Versions{Current: "2026-09-01", All: []guard.Version{{Name: "2026-09-01"}}}
+		c.Limits.PerBusiness = ratelimit.Limit{Count: 4, Window: time.Minute}
+	})
+	app := h.ConnectCustom(partnertest.ConnectOptions{Scopes: []string{"invoices:read", "journal:write"}})
+	app.Do(http.MethodPost, "/journal", struct{}{}, "Idempotency-Key", "one").Want(http.StatusOK)
+	if again := app.Do(http.MethodPost, "/journal", struct{}{}, "Idempotency-Key", "one").Want(http.StatusOK); len(calls) != 1 || again.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("%d calls, %v", len(calls), again.Header)
+	}
+	app.Do(http.MethodGet, "/invoices", nil, "Service-Version", "1999-01-01").WantCode(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
+	app.Do(http.MethodDelete, "/payments/1", nil).WantCode(http.StatusForbidden, apierror.InsufficientScope)
+	app.Get("/invoices").WantCode(http.StatusTooManyRequests, apierror.AppRateLimited)
+	h.Settle()
+	logged := partnertest.Send(t, h.Browser(partnertest.User, ""), func() *http.Request {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.APIURL+"/developer/apps/"+app.ID+"/requests", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}()).Want(http.StatusOK)
+	var log struct {
+		Data []struct {
+			BusinessID string `json:"businessId"`
+			Code       string
+		}
+	}
+	logged.Decode(&log)
+	codes := map[string]int{}
+	for _, request := range log.Data {
+		codes[request.Code]++
+		if request.BusinessID != partnertest.Business {
+			t.Errorf("%+v", request)
+		}
+	}
+	if codes["UNSUPPORTED_API_VERSION"] != 1 || codes["INSUFFICIENT_SCOPE"] != 1 || codes["APP_RATE_LIMITED"] != 1 {
+		t.Errorf("the request log has %v", codes)
+	}
 }
