@@ -31,6 +31,12 @@ type service struct {
 // are pairs of an old and a new name: each new name replaces the old one in the data.
 func serve(t *testing.T, names ...string) *service {
 	t.Helper()
+	return serveWith(t, nil, names...)
+}
+
+// serveWith is serve with more flags.
+func serveWith(t *testing.T, flags []string, names ...string) *service {
+	t.Helper()
 	_, err := chromiumPath()
 	lacking(t, "needs Chromium: install chromium-headless-shell or chromium", err)
 	p := newPartner(t)
@@ -54,7 +60,7 @@ func serve(t *testing.T, names ...string) *service {
 	if err := os.WriteFile(fixtures, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	process, err := servertest.Launch("-fixtures", fixtures, "-db", filepath.Join(t.TempDir(), "partnerkit.db"))
+	process, err := servertest.Launch(append([]string{"-fixtures", fixtures, "-db", filepath.Join(t.TempDir(), "partnerkit.db")}, flags...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
