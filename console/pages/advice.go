@@ -43,7 +43,7 @@ func (v *visit) adviceFor(r analytics.Request) advice {
 	case r.Status == http.StatusNotFound:
 		return advice{"The business has no record with the id of the path, or it was deleted.", "", "", ""}
 	case r.Status == http.StatusConflict:
-		return advice{"Something else was first. Read the record again and decide anew; repeat the call only with the same Idempotency-Key.", "", "", ""}
+		return advice{"Something else was first. Read the record again and decide again; repeat the call only with the same Idempotency-Key.", "", "", ""}
 	case r.Status == http.StatusBadRequest, r.Status == http.StatusUnprocessableEntity:
 		return advice{"Correct what the message of the error names. Repeating the same call fails again.", "", "", ""}
 	case r.Status >= http.StatusInternalServerError:
