@@ -40,6 +40,7 @@ type chart struct {
 
 type bar struct {
 	point
+	Left, Room       string // the whole place of the bar
 	X, Middle, Width string
 	Stack            []layer // from the ground up; empty layers are left out
 }
@@ -61,7 +62,7 @@ func newChart(title, unit string, points []point) chart {
 	for i, p := range points {
 		left := room * float64(i)
 		c.Bars = append(c.Bars, bar{
-			point: p, X: percent(left + room*(1-barShare)/2), Middle: percent(left + room/2), Width: percent(room * barShare),
+			point: p, Left: percent(left), Room: percent(room), X: percent(left + room*(1-barShare)/2), Middle: percent(left + room/2), Width: percent(room * barShare),
 			Stack: p.stack((chartBase - chartTop) / float64(top)),
 		})
 	}
@@ -113,6 +114,9 @@ func (c *chart) rule(most int64) int64 {
 	}
 	return top
 }
+
+// LastBar is the index of the newest bar.
+func (c chart) LastBar() int { return len(c.Bars) - 1 }
 
 // isBare reports that there were no calls.
 func (c chart) isBare() bool {

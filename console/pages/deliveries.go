@@ -99,6 +99,7 @@ type deliveriesView struct {
 	ReadOnly bool
 	Webhook  webhooks.Webhook
 	Filter   deliveryFilter
+	Chips    look.Chips
 	Events   []string // to choose from
 	Kept     string   // how long deliveries are kept
 	Tabs     []look.Link
@@ -147,6 +148,7 @@ func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
 		App: v.app, ReadOnly: v.isReadOnly(), Webhook: hook, Filter: filter, Events: v.eventNames(), Again: v.failedSince(hook, filter),
 		Kept: span(v.cfg.Console.DeliveriesKept()), NoSending: v.noSending(hook),
 	}
+	view.Chips = v.withClear(own, filter.values(), filter.chips())
 	if filter.isRefused() {
 		return view, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -107,6 +108,29 @@ func (f deliveryFilter) IsSet() bool { return len(f.values()) > 0 }
 
 // Has reports whether a status is among those that are asked for.
 func (f deliveryFilter) Has(status webhooks.Status) bool { return slices.Contains(f.Statuses, status) }
+
+// chips returns the fields of the form.
+func (f deliveryFilter) chips() []look.Chip {
+	status := look.Chip{Name: "status", Label: "Status", Kind: "choices", Problem: f.Status.Problem, IsFirst: f.Status.IsFirst}
+	var chosen []string
+	for _, one := range statuses {
+		text := deliveryBadge(one).Text
+		status.Choices = append(status.Choices, look.Choice{Value: string(one), Text: text, Chosen: f.Has(one)})
+		if f.Has(one) {
+			chosen = append(chosen, text)
+		}
+	}
+	status.Text = strings.Join(chosen, ", ")
+	chip := func(name, label, kind string, e entry) look.Chip {
+		return look.Chip{Name: name, Label: label, Kind: kind, Value: e.Value, Problem: e.Problem, IsFirst: e.IsFirst}
+	}
+	event := chip("event", "Event", "", f.Event)
+	event.List = "event-names"
+	return []look.Chip{
+		status, event, chip("businessId", "Business id", "", f.BusinessID), chip("eventId", "Event id", "", f.EventID),
+		chip("since", "Since", "moment", f.Since), chip("until", "Until", "moment", f.Until),
+	}
+}
 
 // values returns the filter as the query of an address, without what is empty.
 func (f deliveryFilter) values() url.Values {

@@ -38,7 +38,7 @@ func TestHealth_DLV11(t *testing.T) {
 	o.get(own).shows("Degraded Event of the test", "This webhook is degraded: in the last hour some attempts failed and others succeeded. 50% of its attempts in the last 24 hours failed.",
 		"Last error: answered with status 502", "Last 24 hours 2 attempts, 50% failed").lacks("failing since")
 	o.get(all).shows("Degraded 50% of attempts failed in 24 h")
-	o.get("/apps/" + app.ID).shows("Degraded Webhooks with failed and successful attempts in the last hour: 1 of 1.").lacks("Failing")
+	o.get("/apps/" + app.ID).shows("Degraded 1 of 1 webhooks is degraded").lacks("Failing")
 
 	r.responseWith(http.StatusInternalServerError)
 	o.clock.Advance(time.Hour)
@@ -47,7 +47,7 @@ func TestHealth_DLV11(t *testing.T) {
 	o.get(own).shows("Failing Event of the test", "failing since 1 Sep 2026, 12:00:01 UTC (1 h ago). 67% of its attempts in the last 24 hours failed.", "Last error: answered with status 500").
 		lacks("degraded")
 	o.get(all).shows("Failing since 1 h ago")
-	o.get("/apps/" + app.ID).shows("Failing Webhooks that fail or were disabled for failing: 1 of 1.").lacks("Degraded")
+	o.get("/apps/" + app.ID).shows("Failing 1 of 1 webhooks is failing").lacks("Degraded")
 
 	// A webhook that was switched off says when and why, and promises nothing.
 	_, err := o.store.Tap.Exec(t.Context(), "UPDATE partnerkit_webhook SET enabled = $1, disabled_at = $2, disabled_reason = 'no delivery has arrived for 3 days'", false, o.clock.Now().UnixMilli())
@@ -57,7 +57,7 @@ func TestHealth_DLV11(t *testing.T) {
 	o.get(own).shows("Disabled for failing", "switched off automatically 2 h ago (1 Sep 2026, 13:00:51 UTC): no delivery has arrived for 3 days.", "Last error: answered with status 500", "Nothing is sent or retried until").
 		lacks("next attempt", "failing since")
 	o.get(all).shows("Disabled for failing 2 h ago")
-	o.get("/apps/" + app.ID).shows("disabled for failing: 1 of 1.")
+	o.get("/apps/" + app.ID).shows("1 of 1 webhooks is failing")
 
 	// Switched on it begins with a clean record; switched off by hand it is just off.
 	o.post(own, "url", r.URL, "enabled", "on").wantTo(own+"?done=webhook-updated").lacks("switched off automatically", "failing since")

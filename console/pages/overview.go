@@ -24,14 +24,11 @@ type overviewView struct {
 	Badge        look.Badge
 	Organization string
 	Scopes       []scopeChoice // those of the app
-	Recent       analytics.Counts
-	RecentDays   int
-	Webhooks     int
-	Unwell       int  // how many of the webhooks are failing or were disabled for failing
-	Degraded     int  // how many of the others are degraded
-	Waits        bool // something of the app waits for a review
-	Todo         []todo
-	IsReady      bool // all of it is done
+	dashboard
+	HasCalled bool // the app has called the API
+	Waits     bool // something of the app waits for a review
+	Todo      []todo
+	IsReady   bool // all of it is done
 }
 
 // todo is something to do before an app is complete.
@@ -62,9 +59,11 @@ func (v *visit) showApp() error {
 	}
 	data := overviewView{
 		App: v.app, ReadOnly: v.isReadOnly(), Badge: site.AppBadge(v.app), Organization: v.organization(v.app.OrganizationID),
-		Waits: waits(v.app), Recent: report.Totals.Counts, RecentDays: recentDays, Webhooks: len(hooks), Todo: todoList(v.app, len(hooks), listing, called),
+		Waits: waits(v.app), HasCalled: called, Todo: todoList(v.app, len(hooks), listing, called),
 	}
-	data.Unwell, data.Degraded = unwell(hooks)
+	if data.dashboard, err = v.dashboard(hooks); err != nil {
+		return err
+	}
 	data.IsReady = !slices.ContainsFunc(data.Todo, func(t todo) bool { return !t.Done })
 	for _, scope := range v.scopes(v.app.Scopes.Names()) {
 		if scope.Checked {

@@ -36,16 +36,25 @@ const (
 var requestFields = formFields{
 	{Name: "status", Label: "Status"},
 	{Name: "route", Label: "Route"},
-	{Name: "path", Label: "Part of the path"},
+	{Name: "path", Label: "Path"},
 	{Name: "businessId", Label: "Business id"},
 	{Name: "requestId", Label: "Request id"},
 	{Name: "since", Label: "Since"},
 	{Name: "until", Label: "Until"},
 }
 
+// requestChips say how the fields of the filter are entered.
+var requestChips = map[string]look.Chip{
+	"status":     {Hint: "A status such as 404, or a class such as 4xx.", List: "statuses", Example: "4xx"},
+	"route":      {Hint: "A method with a whole pattern.", Example: "GET /invoices/{id}"},
+	"path":       {Hint: "A part of the pattern of the path.", Example: "/invoices"},
+	"businessId": {}, "requestId": {},
+	"since": {Kind: "moment"}, "until": {Kind: "moment"},
+}
+
 type requestsView struct {
 	AppID      string
-	Fields     map[string]field // of the filter
+	Filter     look.Chips
 	IsFiltered bool
 	Requests   []requestRow
 	Pager      look.Pager
@@ -109,17 +118,21 @@ func (v *visit) showRequests() error {
 	if err != nil && !site.IsStatus(err, http.StatusBadRequest) {
 		return err
 	}
-	data := requestsView{AppID: v.app.ID, Fields: make(map[string]field), IsFiltered: filter != console.RequestFilter{}}
+	data := requestsView{AppID: v.app.ID, IsFiltered: filter != console.RequestFilter{}}
 	marked := v.mend(err, bodies.Form(q), requestFields)
+	var chips []look.Chip
+	entered := url.Values{}
 	for _, one := range requestFields {
-		entered := entry{Value: trimmed(q, one.Name)}
+		chip := requestChips[one.Name]
+		chip.Name, chip.Label, chip.Value = one.Name, one.Label, trimmed(q, one.Name)
 		if problem := marked.Problem(one.Name); problem.Text != "" {
-			entered.Problem, entered.IsFirst = problem.Text, problem.IsFirst
+			chip.Problem, chip.IsFirst = problem.Text, problem.IsFirst
 		} else if at := (map[string]time.Time{"since": filter.Since, "until": filter.Until}[one.Name]); !at.IsZero() {
-			entered.Value = asMoment(at)
+			chip.Value = asMoment(at)
 		}
-		data.Fields[one.Name] = field{ID: one.Name, Name: one.Name, Label: one.Label, Entry: entered}
+		chips, entered[one.Name] = append(chips, chip), []string{chip.Value}
 	}
+	data.Filter = v.withClear(path("apps", v.app.ID, "requests"), entered, chips)
 	if err != nil {
 		return v.again(err, "requests", requestsTitle, data)
 	}

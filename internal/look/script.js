@@ -51,8 +51,14 @@ function tipOf(element) {
     }
     return [time, time.dataset.exact];
   }
-  const bar = element.closest?.("[data-tip]");
-  return bar ? [bar, bar.dataset.tip] : null;
+  const bar = element.closest?.("svg.chart > g");
+  if (!bar) return null;
+  const title = bar.querySelector("title");
+  if (title) { // likewise
+    bar.setAttribute("aria-label", title.textContent);
+    title.remove();
+  }
+  return [bar, bar.getAttribute("aria-label")];
 }
 for (const event of ["pointerover", "focusin"]) {
   document.addEventListener(event, ({ target }) => {
@@ -66,9 +72,9 @@ addEventListener("scroll", hideTip, { passive: true });
 
 // The bars of a chart are one stop of the keyboard: arrows lead from bar to bar.
 document.addEventListener("keydown", (event) => {
-  const bar = event.target.closest?.("svg.chart [data-tip]");
+  const bar = event.target.closest?.("svg.chart > g");
   if (!bar) return;
-  const bars = [...bar.parentNode.querySelectorAll("[data-tip]")];
+  const bars = [...bar.parentNode.querySelectorAll(":scope > g")];
   const to = { ArrowLeft: bars.indexOf(bar) - 1, ArrowRight: bars.indexOf(bar) + 1, Home: 0, End: bars.length - 1 }[event.key];
   if (to === undefined || !bars[to]) return;
   event.preventDefault();
@@ -77,7 +83,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 // Escape closes what was opened last: a question, a filter, a switch.
-const closing = "details.ask, details.chip, details.switch";
+const closing = "details.ask, .chip > details, details.switch";
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   hideTip();
@@ -89,10 +95,10 @@ document.addEventListener("keydown", (event) => {
 });
 // One filter is open at a time, and a click beside it closes it.
 document.addEventListener("click", ({ target }) => {
-  for (const open of document.querySelectorAll("details.chip[open], details.switch[open]")) if (!open.contains(target)) open.open = false;
+  for (const open of document.querySelectorAll(".chip > details[open], details.switch[open]")) if (!open.contains(target)) open.open = false;
 });
 document.addEventListener("toggle", ({ target }) => {
-  if (target.open && target.matches("details.chip")) target.querySelector("input:not([type=hidden]), select")?.focus();
+  if (target.open && target.matches(".chip > details")) target.querySelector("input:not([type=hidden]), select")?.focus();
 }, true);
 
 // <span data-countdown="seconds">: what is left, counted from when the page came.

@@ -43,7 +43,7 @@ func TestDailyTools_CAT02_DLV11(t *testing.T) {
 	dev.isWalkable("quick-start")
 
 	s.furnish() // it connects the app, and the partner's server fails
-	dev.comesToSee(s.App+"/developer/apps/app_sync", "Webhooks that fail or were disabled for failing: 1 of 1.")
+	dev.comesToSee(s.App+"/developer/apps/app_sync", "1 of 1 webhooks is failing")
 	dev.submit("See the webhooks")
 	dev.comesToSee(s.App+"/developer/apps/app_sync/webhooks/whk_sync", "This webhook has been failing since")
 	dev.sees("answered with status 500")
