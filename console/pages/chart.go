@@ -130,6 +130,9 @@ func (c chart) isBare() bool {
 
 // String describes the bar in words.
 func (p point) String() string {
+	if p.Calls == 0 {
+		return p.Name + ": no calls"
+	}
 	return fmt.Sprintf("%s: %s calls, %s succeeded, %s rate-limited, %s other errors",
 		p.Name, site.Grouped(p.Calls), site.Grouped(p.Succeeded()), site.Grouped(p.RateLimited), site.Grouped(p.OtherErrors()))
 }

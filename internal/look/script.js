@@ -3,7 +3,10 @@
 
 // <button data-copy="text" hidden>: shown because it works now.
 function showCopyButtons(root) {
-  for (const button of root.querySelectorAll("button[data-copy]")) button.hidden = !navigator.clipboard;
+  for (const button of root.querySelectorAll("button[data-copy]")) {
+    button.hidden = !navigator.clipboard;
+    if (button.matches(".copier")) button.setAttribute("aria-label", "Copy " + button.dataset.copy);
+  }
 }
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");

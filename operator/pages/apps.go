@@ -135,6 +135,9 @@ type limitRow struct {
 	Business look.Named
 }
 
+// maxRows is how many rows the tables of an app have. The audit log has the others.
+const maxRows = 25
+
 // nameParts fills the tables of an app, with names.
 func (v *visit) nameParts(view *appView) error {
 	var ids operator.NamedIDs
@@ -148,7 +151,7 @@ func (v *visit) nameParts(view *appView) error {
 	if err != nil {
 		return err
 	}
-	for _, one := range view.Installations {
+	for _, one := range view.Installations[:min(maxRows, len(view.Installations))] {
 		view.Businesses = append(view.Businesses, businessRow{one, look.Named{ID: one.BusinessID, Name: names.Businesses[one.BusinessID]}})
 	}
 	for _, one := range view.Limits {
@@ -158,7 +161,7 @@ func (v *visit) nameParts(view *appView) error {
 	if view.Hooks.Webhooks, err = v.webhookRows(view.Webhooks); err != nil {
 		return err
 	}
-	view.Log.Entries, err = v.auditRows(view.History)
+	view.Log.Entries, err = v.auditRows(view.History[:min(maxRows, len(view.History))])
 	return err
 }
 
