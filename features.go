@@ -223,7 +223,7 @@ func (p *Platform) newOperator() (err error) {
 		return err
 	}
 	p.operatorPages, err = operatorpages.New(operatorpages.Config{
-		Operator: p.operator, Otherwise: p.orNotFound(c.AppRoutes), Service: c.Service, Prefix: operatorPath, Origins: []string{c.APIURL, c.AppURL},
+		Operator: p.operator, Otherwise: p.orNotFound(c.AppRoutes), Service: c.Service, Prefix: operatorPath, Clock: c.Clock, Origins: []string{c.APIURL, c.AppURL},
 		Theme: c.Theme, ThemeFor: hostrequest.WithSession(c.Host.Session, c.ThemeFor), Logger: c.Logger,
 	})
 	return err

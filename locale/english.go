@@ -24,7 +24,6 @@ var englishTexts = Texts{
 
 	"consent.title":              "Connect {app}?",
 	"consent.publisher":          "An app by {publisher}.",
-	"consent.no_publisher":       "No publisher is named for this app.",
 	"consent.client_host":        "It identifies itself as {host}.",
 	"consent.user_code":          "Your device shows the code {code}. If it does not, choose Deny.",
 	"consent.unreviewed":         "Not reviewed yet: this app can be connected to sandbox businesses only.",
@@ -39,6 +38,11 @@ var englishTexts = Texts{
 	"consent.disconnect":         "You can disconnect the app at any time.",
 	"consent.person":             "You are signed in as {person}.",
 	"consent.switch":             "Use another account",
+	"consent.find":               "Find a business",
+	"consent.find_button":        "Find",
+	"consent.find_none":          "No business has this name.",
+	"consent.write":              "Changes data",
+	"consent.delete":             "Deletes data",
 	"consent.missing":            "Is a business missing?",
 	"consent.missing_permission": "{business}: your role in this business does not allow connecting apps. An owner or admin can connect this app.",
 	"consent.missing_review":     "{business}: this app has not been reviewed yet and can connect to its own sandbox businesses only.",
@@ -90,6 +94,7 @@ var englishTexts = Texts{
 	"apps.uninstall_text": "{app} is removed from {business} at once. Unless you connect it again within {hours} hours, it is told to delete " +
 		"the data that it has stored.",
 	"apps.uninstall":   "Uninstall",
+	"apps.cancel":      "Cancel",
 	"apps.none":        "No apps are connected",
 	"apps.none_text":   "An app asks to be connected from its own site. You then see here what it may do, and can disconnect it.",
 	"apps.read_only":   "Owners and admins can disconnect apps.",

@@ -24,7 +24,6 @@ var germanTexts = Texts{
 
 	"consent.title":              "{app} verbinden?",
 	"consent.publisher":          "Eine App von {publisher}.",
-	"consent.no_publisher":       "Für diese App ist kein Anbieter angegeben.",
 	"consent.client_host":        "Die App weist sich als {host} aus.",
 	"consent.user_code":          "Ihr Gerät zeigt den Code {code} an. Falls nicht, lehnen Sie bitte ab.",
 	"consent.unreviewed":         "Noch nicht geprüft: Diese App kann nur mit Sandbox-Unternehmen verbunden werden.",
@@ -39,6 +38,11 @@ var germanTexts = Texts{
 	"consent.disconnect":         "Sie können die Verbindung jederzeit trennen.",
 	"consent.person":             "Sie sind als {person} angemeldet.",
 	"consent.switch":             "Anderes Konto verwenden",
+	"consent.find":               "Unternehmen suchen",
+	"consent.find_button":        "Suchen",
+	"consent.find_none":          "Kein Unternehmen heißt so.",
+	"consent.write":              "Ändert Daten",
+	"consent.delete":             "Löscht Daten",
 	"consent.missing":            "Fehlt ein Unternehmen?",
 	"consent.missing_permission": "{business}: Mit Ihrer Rolle in diesem Unternehmen dürfen Sie keine Apps verbinden. Inhaber und Administratoren können diese App verbinden.",
 	"consent.missing_review":     "{business}: Diese App wurde noch nicht geprüft und kann nur mit Sandbox-Unternehmen ihres Anbieters verbunden werden.",
@@ -90,6 +94,7 @@ var germanTexts = Texts{
 	"apps.uninstall_text": "{app} wird sofort aus {business} entfernt. Wenn Sie die App nicht innerhalb von {hours} Stunden wieder verbinden, " +
 		"wird sie aufgefordert, ihre gespeicherten Daten zu löschen.",
 	"apps.uninstall":   "Deinstallieren",
+	"apps.cancel":      "Abbrechen",
 	"apps.none":        "Keine Apps verbunden",
 	"apps.none_text":   "Eine App bittet auf ihrer eigenen Website um die Verbindung. Danach sehen Sie hier ihre Berechtigungen und können die Verbindung trennen.",
 	"apps.read_only":   "Inhaber und Administratoren können Apps trennen.",

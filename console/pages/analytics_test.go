@@ -132,12 +132,12 @@ func TestAnalytics_AN01_AN02(t *testing.T) {
 		atMark string
 	}{
 		{charts[0], 29, map[string]float64{"succeeded": 20, "errors": 10, "limited": 10}, "Tue 1 Sep 2026: 40 calls, 20 succeeded, 10 rate-limited, 10 other errors", "Tue 1 Sep 2026 40 20 10 10", "1 Sep"},
-		{charts[0], 28, map[string]float64{}, "Mon 31 Aug 2026: 0 calls, 0 succeeded, 0 rate-limited, 0 other errors", "Mon 31 Aug 2026 0 0 0 0", ""},
+		{charts[0], 28, map[string]float64{}, "Mon 31 Aug 2026: no calls", "Mon 31 Aug 2026 0 0 0 0", ""},
 		{charts[0], 27, map[string]float64{"succeeded": 30}, "Sun 30 Aug 2026: 30 calls, 30 succeeded, 0 rate-limited, 0 other errors", "Sun 30 Aug 2026 30 30 0 0", ""},
 		{charts[0], 23, map[string]float64{"errors": 35}, "Wed 26 Aug 2026: 35 calls, 0 succeeded, 0 rate-limited, 35 other errors", "Wed 26 Aug 2026 35 0 0 35", ""},
 		{charts[0], 0, map[string]float64{"succeeded": 21, "limited": 7}, "Mon 3 Aug 2026: 28 calls, 21 succeeded, 7 rate-limited, 0 other errors", "Mon 3 Aug 2026 28 21 7 0", ""},
 		{charts[1], 47, map[string]float64{"succeeded": 20, "errors": 10, "limited": 10}, "Tue 1 Sep, 12:00 UTC: 40 calls, 20 succeeded, 10 rate-limited, 10 other errors", "Tue 1 Sep, 12:00 UTC 40 20 10 10", "12:00"},
-		{charts[1], 35, map[string]float64{}, "Tue 1 Sep, 00:00 UTC: 0 calls, 0 succeeded, 0 rate-limited, 0 other errors", "Tue 1 Sep, 00:00 UTC 0 0 0 0", "1 Sep"},
+		{charts[1], 35, map[string]float64{}, "Tue 1 Sep, 00:00 UTC: no calls", "Tue 1 Sep, 00:00 UTC 0 0 0 0", "1 Sep"},
 		{charts[1], 0, map[string]float64{"succeeded": 30}, "Sun 30 Aug, 13:00 UTC: 30 calls, 30 succeeded, 0 rate-limited, 0 other errors", "Sun 30 Aug, 13:00 UTC 30 30 0 0", ""},
 	} {
 		if got := test.chart.parts(t, test.bar); fmt.Sprint(got) != fmt.Sprint(test.parts) {

@@ -58,6 +58,7 @@ type requestsView struct {
 	IsFiltered bool
 	Requests   []requestRow
 	Pager      look.Pager
+	Live       string // the address that the list is asked for again; empty: it does not change
 	Exports    []look.Link
 }
 
@@ -140,6 +141,9 @@ func (v *visit) showRequests() error {
 		return err
 	}
 	data.Pager = v.site.Pager(path("apps", v.app.ID, "requests"), q, page.NextCursor)
+	if q.Get("after") == "" && filter.Until.IsZero() {
+		data.Live = v.site.ListAt(path("apps", v.app.ID, "requests"), entered, "")
+	}
 	data.Exports = v.exportLinks(path("apps", v.app.ID, "requests"), q)
 	return v.show("requests", requestsTitle, data)
 }

@@ -78,6 +78,10 @@ type Frame struct {
 	// IsPart is true for a page that the side leads to: it shows no trail.
 	IsPart bool
 
+	// IsLive asks for what changes on the page alone, its template "live".
+	IsLive bool
+	Known  string // what the browser has of it, as [IsUnchanged] named it
+
 	// Focus is for a page with one thing to do.
 	Focus  bool
 	Alerts []string // what went wrong, in English
@@ -208,7 +212,11 @@ func (s *Set) Render(w io.Writer, name string, p Page) error {
 		return fmt.Errorf("look: there is no page %q", name)
 	}
 	var body bytes.Buffer
-	if err := page.ExecuteTemplate(&body, "layout", p); err != nil {
+	part := "layout"
+	if p.IsLive && page.Lookup("live") != nil {
+		part = "live"
+	}
+	if err := page.ExecuteTemplate(&body, part, p); err != nil {
 		return fmt.Errorf("render the %s page: %w", name, err)
 	}
 	_, err := w.Write(body.Bytes())
@@ -228,6 +236,7 @@ func pieces() template.FuncMap {
 		"initials":   initials,
 		"short":      short,
 		"ago":        func(at time.Time) string { return Ago(at, time.Now()) },
+		"now":        time.Now,
 		"rfc3339":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"stamp":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05 UTC") },
 	}

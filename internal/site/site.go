@@ -105,7 +105,7 @@ func (s *Site) Page(handle apierror.Handler) http.Handler {
 func (s *Site) Frame(r *http.Request, title, person string) look.Frame {
 	own, _ := r.Context().Value(skinKey{}).(skin)
 	f := look.Frame{
-		Service: s.cfg.Service, Title: title, Theme: own.theme, Nonce: own.nonce,
+		Known: r.Header.Get("If-None-Match"), IsLive: r.Method == http.MethodGet && r.Header.Get(look.LiveHeader) != "", Service: s.cfg.Service, Title: title, Theme: own.theme, Nonce: own.nonce,
 		Assets: s.cfg.Prefix + "/assets", Home: s.cfg.Prefix, Person: person, SignOut: own.theme.SignOut,
 		Scheme: theme.Chosen(r), Path: s.cfg.Prefix,
 	}
@@ -127,6 +127,10 @@ func (s *Site) Show(w http.ResponseWriter, status int, name string, p look.Page)
 	var page strings.Builder
 	if err := s.set.Render(&page, name, p); err != nil {
 		return err
+	}
+	if p.IsLive && look.IsUnchanged(w.Header(), p.Known, page.String()) {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(page.String())) // the person may have left

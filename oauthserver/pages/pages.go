@@ -9,6 +9,7 @@ package pages
 
 import (
 	"embed"
+	"html/template"
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/audit"
@@ -28,7 +29,7 @@ var _ oauthserver.Pages = (*Pages)(nil)
 
 // New reads the templates that come with the package.
 func New() *Pages {
-	set, err := look.Parse(files, "templates", nil)
+	set, err := look.Parse(files, "templates", template.FuncMap{"byReason": byReason, "power": power})
 	if err != nil {
 		panic(err) // they were there, and whole, at compile time
 	}
@@ -37,7 +38,7 @@ func New() *Pages {
 
 // Consent implements oauthserver.Pages.
 func (p *Pages) Consent(w http.ResponseWriter, r *http.Request, view oauthserver.ConsentView) error {
-	return p.focus(w, "consent", view, frame(r, view.Frame, view.Language.Text("consent.title", "app", view.AppName)))
+	return p.focus(w, "consent", newConsentPage(r, view), frame(r, view.Frame, view.Language.Text("consent.title", "app", view.AppName)))
 }
 
 // DeviceForm implements oauthserver.Pages.

@@ -7,7 +7,10 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"time"
 
+	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/theme"
@@ -37,6 +40,7 @@ type Config struct {
 	// Theme. See theme.NewSource for what happens when it fails.
 	ThemeFor func(r *http.Request) theme.Theme
 
+	Clock  clock.Clock  // nil: the real time
 	Logger *slog.Logger // nil: discards
 }
 
@@ -58,10 +62,11 @@ func New(cfg Config) (*Pages, error) {
 	if cfg.Otherwise == nil {
 		cfg.Otherwise = http.NotFoundHandler()
 	}
+	cfg.Clock = clock.From(cfg.Clock)
 	p := &Pages{cfg: cfg}
 	var err error
 	p.site, err = site.New(site.Config{
-		Templates: files, Functions: template.FuncMap{"side": newSide}, Service: cfg.Service, Prefix: cfg.Prefix, Name: "Operator", Notices: notices,
+		Templates: files, Functions: template.FuncMap{"side": newSide, "ago": func(at time.Time) string { return look.Ago(at, cfg.Clock.Now()) }}, Service: cfg.Service, Prefix: cfg.Prefix, Name: "Operator", Notices: notices,
 		Person: func(r *http.Request) string { return callerOf(r).by.Name() }, Origins: cfg.Origins,
 		Theme: cfg.Theme, ThemeFor: cfg.ThemeFor, Logger: cfg.Logger,
 	})

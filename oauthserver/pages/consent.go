@@ -1,0 +1,79 @@
+package pages
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/partnerkit/partnerkit/oauthserver"
+)
+
+// manyBusinesses is from how many on there is a field to find one.
+const manyBusinesses = 7
+
+// findField is the parameter with the text that the shown businesses contain.
+const findField = "find"
+
+// consentPage is a consent with a search among many businesses.
+type consentPage struct {
+	oauthserver.ConsentView
+	IsLong bool   // there are many businesses
+	Find   string // the text that their names contain
+	Path   string // of the page, and its other parameters
+	Query  []oauthserver.HiddenField
+}
+
+// newConsentPage keeps the businesses that the person looks for. The search repeats the
+// request, so it works without script.
+func newConsentPage(r *http.Request, view oauthserver.ConsentView) consentPage {
+	p := consentPage{ConsentView: view}
+	if r.Method != http.MethodGet || view.FixedTo != "" || len(view.Businesses) < manyBusinesses {
+		return p
+	}
+	query := r.URL.Query()
+	p.IsLong, p.Find, p.Path = true, strings.TrimSpace(query.Get(findField)), r.URL.Path
+	for name, values := range query {
+		for _, value := range values {
+			if name != findField {
+				p.Query = append(p.Query, oauthserver.HiddenField{Name: name, Value: value})
+			}
+		}
+	}
+	slices.SortStableFunc(p.Query, func(a, b oauthserver.HiddenField) int { return strings.Compare(a.Name, b.Name) })
+	if p.Find != "" {
+		p.Businesses = slices.DeleteFunc(slices.Clone(view.Businesses), func(b oauthserver.BusinessView) bool {
+			return !strings.Contains(strings.ToLower(b.Name), strings.ToLower(p.Find)) && b.ID != p.Find
+		})
+	}
+	return p
+}
+
+// refused are businesses that cannot be chosen for the same reason.
+type refused struct {
+	Names  string
+	Reason oauthserver.PageError
+}
+
+// byReason says each reason once.
+func byReason(missing []oauthserver.MissingBusiness) []refused {
+	var all []refused
+	for _, one := range missing {
+		i := slices.IndexFunc(all, func(r refused) bool { return r.Reason == one.Reason })
+		if i < 0 {
+			all = append(all, refused{one.Name, one.Reason})
+			continue
+		}
+		all[i].Names += ", " + one.Name
+	}
+	return all
+}
+
+// power is the class of what a scope lets an app do beyond reading: write or delete; empty:
+// nothing, as far as its name says.
+func power(scope string) string {
+	_, verb, _ := strings.Cut(scope, ":")
+	if verb == "write" || verb == "delete" {
+		return verb
+	}
+	return ""
+}
