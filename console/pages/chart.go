@@ -133,6 +133,9 @@ func (p point) String() string {
 	if p.Calls == 0 {
 		return p.Name + ": no calls"
 	}
+	if p.Calls == 1 {
+		return fmt.Sprintf("%s: 1 call, %d succeeded, %d rate-limited, %d other errors", p.Name, p.Succeeded(), p.RateLimited, p.OtherErrors())
+	}
 	return fmt.Sprintf("%s: %s calls, %s succeeded, %s rate-limited, %s other errors",
 		p.Name, site.Grouped(p.Calls), site.Grouped(p.Succeeded()), site.Grouped(p.RateLimited), site.Grouped(p.OtherErrors()))
 }

@@ -238,25 +238,13 @@ func (v *visit) errorCauses() ([]cause, error) {
 		if k.route != "" {
 			query.Set("route", k.route)
 		}
+		todo := v.adviceFor(last[k])
 		badge := statusBadge(k.status)
 		badge.Text = strconv.Itoa(k.status)
 		causes = append(causes, cause{
 			Badge: badge, Text: cmp.Or(k.route, k.method+", no such endpoint"), Path: "/requests?" + query.Encode(),
-			Count: site.Grouped(int64(counts[k])), Reason: row.Reason, Advice: adviceFor(k.code, k.status),
+			Count: site.Grouped(int64(counts[k])), Reason: row.Reason, Advice: look.Link{Text: todo.Link, Href: todo.Path},
 		})
 	}
 	return causes, nil
-}
-
-// adviceFor says what to do about an error; its address is below that of the app.
-func adviceFor(code string, status int) look.Link {
-	switch {
-	case code == "INSUFFICIENT_SCOPE":
-		return look.Link{Text: "Add the scope", Href: "/settings"}
-	case status == 429:
-		return look.Link{Text: "See the limits", Href: "/limits"}
-	case status == 401:
-		return look.Link{Text: "See the credentials", Href: "/secrets"}
-	}
-	return look.Link{}
 }

@@ -47,11 +47,12 @@ type harness struct {
 	host  *partnertest.Host
 	oauth *oauthserver.Server
 	consoletest.Features
-	console *console.Console
-	pages   *pages.Pages
-	limiter *ratelimit.Memory
-	prefix  string
-	logged  *logtest.Buffer
+	console    *console.Console
+	pages      *pages.Pages
+	limiter    *ratelimit.Memory
+	prefix     string
+	logged     *logtest.Buffer
+	businesses map[string]string // names by id
 }
 
 func newHarness(t testing.TB, changes ...func(*pages.Config)) *harness {
@@ -68,6 +69,7 @@ func newHarness(t testing.TB, changes ...func(*pages.Config)) *harness {
 	o.must(err)
 	consoles := console.Config{
 		Host: o.host, OAuth: o.oauth, Origins: []string{appOrigin}, Clock: o.clock, Logger: logger, Limiter: o.limiter, UserName: userName,
+		BusinessName: func(_ context.Context, id string) (string, error) { return o.businesses[id], nil },
 	}
 	o.Features = consoletest.Add(t, o.store, &consoles)
 	o.console, err = console.New(consoles)

@@ -46,7 +46,7 @@ func TestOverview_CON02_AN01(t *testing.T) {
 	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -6), Status: http.StatusNotFound, Took: time.Millisecond})
 	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -6), Status: http.StatusTooManyRequests, RateLimited: true, Took: time.Millisecond})
 	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().AddDate(0, 0, -7), Status: http.StatusOK, Took: time.Millisecond})
-	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Method: "GET", Route: "GET /invoices", Status: http.StatusForbidden, Took: 200 * time.Millisecond, Error: []byte(`{"code":"INSUFFICIENT_SCOPE","message":"The token lacks a scope"}`)})
+	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Method: "GET", Route: "GET /invoices", Status: http.StatusForbidden, Took: 200 * time.Millisecond, Error: []byte(`{"code":"INSUFFICIENT_SCOPE","message":"The token lacks a scope","params":{"p0":"customers:write"}}`)})
 	o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now().Add(-30 * time.Hour), Status: http.StatusOK, Took: time.Millisecond})
 	o.get(path).shows("Calls, 24 h 1,235 ↑ 123400 % on the day before", "Errors 0.1 % ↑ 0.1 points on the day before", "p95 latency 4 ms p50 2 ms", "403 GET /invoices 1 The token lacks a scope Add the scope",
 		"partner.example/hook Working – 0")
