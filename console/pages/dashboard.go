@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -157,7 +157,7 @@ func milliseconds(d time.Duration) string {
 func connectedFigure(page console.Paged[console.Installation]) figure {
 	n := 0
 	for _, one := range page.Items {
-		if one.Status == oauthserver.InstallationActive {
+		if one.Status == partner.InstallationActive {
 			n++
 		}
 	}
