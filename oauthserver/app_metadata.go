@@ -60,9 +60,9 @@ func encodeMetadata(metadata any) string {
 	return string(encoded)
 }
 
-// hasKeys reports whether the app authenticates with private_key_jwt. It has no client
+// HasKeys reports whether the app authenticates with private_key_jwt. It has no client
 // secret then.
-func hasKeys(a partner.App) bool { return metadataOf(a).hasKeys() }
+func HasKeys(a partner.App) bool { return metadataOf(a).hasKeys() }
 
 // clientOf returns the app as one that has no secrets.
 func clientOf(a partner.App) oauthstore.Client {

@@ -72,7 +72,7 @@ func (s *Server) CreateApp(ctx context.Context, n NewApp) (CreatedApp, error) {
 func (s *Server) addApp(ctx context.Context, app partner.App, token *storage.Digest) (partner.App, secret.Secret, error) {
 	var issued secret.Secret
 	r := oauthstore.Registration{App: app, Token: token, Now: app.CreatedAt, MaxApps: s.cfg.MaxApps}
-	if app.Type == partner.Confidential && !hasKeys(app) {
+	if app.Type == partner.Confidential && !HasKeys(app) {
 		var record partner.ClientSecret
 		issued, record = newClientSecret(app.ID, app.CreatedAt)
 		r.Secrets = []partner.ClientSecret{record}

@@ -39,7 +39,7 @@ func (s *Server) AddClientSecret(ctx context.Context, appID string) (string, par
 	if app.Type != partner.Confidential {
 		return "", partner.ClientSecret{}, apierror.New(apierror.PublicAppHasNoSecrets)
 	}
-	if hasKeys(app) { // a secret would be a second, weaker way to authenticate
+	if HasKeys(app) { // a secret would be a second, weaker way to authenticate
 		return "", partner.ClientSecret{}, apierror.Invalid("an app that authenticates with private_key_jwt has no client secret")
 	}
 	issued, record := newClientSecret(appID, s.cfg.Clock.Now())

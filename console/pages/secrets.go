@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -20,6 +21,7 @@ const secretsTitle = "Credentials"
 type secretsView struct {
 	App      partner.App
 	ReadOnly bool
+	HasKeys  bool             // it authenticates with a key of its own
 	Secrets  []console.Secret // newest first
 	Valid    int              // of them
 	MayAdd   bool
@@ -33,7 +35,7 @@ func (v *visit) secrets() (secretsView, error) {
 		return secretsView{}, err
 	}
 	slices.Reverse(all)
-	view := secretsView{App: v.app, ReadOnly: v.isReadOnly(), Secrets: all, Most: partner.MaxClientSecrets}
+	view := secretsView{App: v.app, ReadOnly: v.isReadOnly(), HasKeys: oauthserver.HasKeys(v.app), Secrets: all, Most: partner.MaxClientSecrets}
 	for _, secret := range all {
 		if secret.EndedAt.IsZero() {
 			view.Valid++
