@@ -17,6 +17,7 @@ func analyticsRoutes() []route {
 var periods = []int{7, 30, 90}
 
 const (
+	maxGroups     = 25 // rows of a table, those with the most calls
 	defaultPeriod = 30
 	chartHours    = 48
 )
@@ -77,6 +78,7 @@ func (v *visit) showAnalytics() error {
 		if table.Rows, err = v.cfg.Console.Groups(v.r.Context(), v.by, v.app.ID, one.by, days); err != nil {
 			return err
 		}
+		table.Rows = table.Rows[:min(maxGroups, len(table.Rows))]
 		data.Groups = append(data.Groups, table)
 	}
 	return v.show("analytics", "Analytics", data)

@@ -136,7 +136,7 @@ type limitRow struct {
 }
 
 // maxRows is how many rows the tables of an app have. The audit log has the others.
-const maxRows = 25
+const maxRows = 20
 
 // nameParts fills the tables of an app, with names.
 func (v *visit) nameParts(view *appView) error {
@@ -154,7 +154,7 @@ func (v *visit) nameParts(view *appView) error {
 	for _, one := range view.Installations[:min(maxRows, len(view.Installations))] {
 		view.Businesses = append(view.Businesses, businessRow{one, look.Named{ID: one.BusinessID, Name: names.Businesses[one.BusinessID]}})
 	}
-	for _, one := range view.Limits {
+	for _, one := range view.Limits[:min(maxRows, len(view.Limits))] {
 		view.Uses = append(view.Uses, limitRow{one, look.Named{ID: one.BusinessID, Name: names.Businesses[one.BusinessID]}})
 	}
 	view.Hooks.IsOfOne, view.Log.IsOfOne = true, true
