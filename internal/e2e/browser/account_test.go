@@ -44,7 +44,7 @@ func TestAPIPage(t *testing.T) {
 	b.submit("Search")
 	b.sees("Enter the code of a device")
 	b.inspect("openapi-search")
-	b.visit(s.App + "/openapi#showDevice")
+	b.visit(get[string](b, `[...document.querySelectorAll("main a")].find((a) => a.hash === "#showDevice").href`))
 	b.await(`document.getElementById("showDevice").closest("details").open`)
 }
 
