@@ -1,10 +1,15 @@
 package webhooks_test
 
 import (
+	"context"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -110,6 +115,54 @@ func TestPinnedVersion(t *testing.T) {
 		r.settle()
 		if body := sent(t, r.net.posts(endpoint)[0]); body["apiVersion"] != "2026-01-15" {
 			t.Errorf("apiVersion %v", body["apiVersion"])
+		}
+	})
+}
+
+// lookTap notes from where the planner looks for events.
+type lookTap struct {
+	webhooks.Store
+	mu    sync.Mutex
+	looks []webhooks.Backlog
+}
+
+func (l *lookTap) Unplanned(ctx context.Context, of []webhooks.Backlog) (webhooks.Unplanned, error) {
+	l.mu.Lock()
+	l.looks = append(l.looks, of...)
+	l.mu.Unlock()
+	return l.Store.Unplanned(ctx, of)
+}
+
+// EVT-05: the planner looks for events that are a little older than what it planned last. The hint
+// about one of another node may come after that about a later event of this one.
+func TestLooksForLateEvents_EVT05(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newHarness(t, webhooks.Config{})
+		tap := &lookTap{Store: r.Store}
+		var err error
+		r.svc, err = webhooks.New(webhooks.Config{
+			Store: tap, Keyring: fixture.Keyring(1), Clock: r.clock, Dial: r.net.dial, Options: webhooks.Options{AllowLoopback: true},
+		})
+		r.must(err)
+		r.start()
+		a := r.app(endpoint, "invoice.created")
+		var last events.Event
+		for range 3 {
+			last = r.record(a.business, "invoice.created")
+			r.settle()
+			r.advance(time.Minute)
+		}
+		tap.mu.Lock()
+		tap.looks = nil
+		tap.mu.Unlock()
+		r.record(a.business, "invoice.created")
+		r.settle()
+		tap.mu.Lock()
+		defer tap.mu.Unlock()
+		oldest, newest := id.Floor(id.Event, last.CreatedAt.Add(-time.Minute)), id.Floor(id.Event, last.CreatedAt.Add(-2*time.Second))
+		if len(tap.looks) == 0 || tap.looks[0].EventID < oldest || tap.looks[0].EventID > newest {
+			t.Errorf("looked from %v; the last planned event is %s", tap.looks, last.ID)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/id"
 )
 
 const (
@@ -236,10 +237,28 @@ func (p *planner) next() []Backlog {
 		}
 		place.BusinessID = business
 		p.places[business] = place
+		place.EventID = early(place.EventID)
 		of = append(of, place)
 	}
 	p.turns = append(p.turns[:0:0], p.turns[n:]...)
 	return of
+}
+
+// lateCommits is how far before the last planned event the planner looks for others. The hint of
+// another node about an event may come after the event, and after one that was committed later:
+// without looking back the later one would get the lower number. It is longer than a
+// transaction and the pause between two looks for backlogs usually take together. Each
+// look steps over the entries of what was planned in that time, while a snapshot is held on
+// PostgreSQL.
+const lateCommits = 3 * time.Second
+
+// early returns the least id of events that are not much older than the event of an id.
+func early(eventID string) string {
+	at, ok := id.Time(id.Event, eventID)
+	if !ok {
+		return ""
+	}
+	return id.Floor(id.Event, at.Add(-lateCommits))
 }
 
 // plan makes and saves one plan for the next events of businesses.
