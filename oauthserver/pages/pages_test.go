@@ -84,6 +84,17 @@ func connectedApps(view oauthserver.ConnectedAppsView) render {
 	}
 }
 
+func takeOver(view oauthserver.TakeOverView) render {
+	view.Action, view.Hidden = "/settings/apps/take-over", hidden
+	return func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error {
+		return p.TakeOver(w, r, view)
+	}
+}
+
+var orphaned = []oauthserver.ConnectedApp{
+	{ID: "app_1", ClientID: hostile, Name: hostile, Scopes: scopes, ConnectedAt: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC), IsOrphaned: true},
+}
+
 var connected = []oauthserver.ConnectedApp{
 	{ID: "app_1", ClientID: "sync", Name: "Ledger Sync", Scopes: scopes, OpenPath: "/embedded/sync", ConnectedAt: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)},
 	{
@@ -146,6 +157,15 @@ var cases = map[string]render{
 	"apps":               connectedApps(oauthserver.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", BusinessPath: "/businesses", MayChange: true, ShowsUse: true, Apps: connected}),
 	"apps_german":        connectedApps(oauthserver.ConnectedAppsView{Frame: german, Business: "Corner Bakery", MayChange: true, ShowsUse: true, Apps: connected, Done: audit.AccessRevoked}),
 	"apps_none":          connectedApps(oauthserver.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", Done: audit.Uninstalled}),
+	// INST-06: a person who connected the app has left.
+	"apps_orphaned": connectedApps(oauthserver.ConnectedAppsView{
+		Frame: plain, Business: hostile, MayChange: true, Apps: orphaned, TakeOverAction: "/settings/apps/take-over", Done: audit.ConnectionTakenOver,
+	}),
+	"takeover": takeOver(oauthserver.TakeOverView{
+		Frame: accountFrame(plain), AppName: hostile, Business: hostile, Scopes: scopes, Permissions: []oauthserver.ScopeView{{Name: hostile, Description: hostile}},
+		Listing: oauthserver.AppListing{IconPath: "/icons/" + hostile},
+	}),
+	"takeover_german": takeOver(oauthserver.TakeOverView{Frame: german, AppName: "Ledger Sync", Business: "Corner Bakery", Scopes: scopes}),
 	"theme_hostile": failure(oauthserver.ErrorView{Message: "x", Frame: oauthserver.Frame{Service: "Service", Nonce: "N0NCE", Theme: theme.Theme{
 		Logo: hostile, StyleSheet: hostile, Terms: "javascript:alert(1)", Privacy: hostile, Support: "javascript:alert(1)",
 		Light: theme.Colors{Ink: "#fff;}" + hostile, Paper: "red"},
