@@ -30,6 +30,7 @@ var businessSteps = []businessStep{
 	eraseBusinessAudit,
 	businessColumn{table: "partnerkit_request", column: "business_id"}.erase,
 	eraseUsage,
+	businessColumn{table: "partnerkit_authorization_request", column: "business_id", instead: noText}.erase,
 	businessColumn{table: "partnerkit_app", column: "custom_business_id", instead: noText}.erase,
 	awaitNotices,
 	eraseBusinessDeliveries,
