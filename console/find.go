@@ -15,9 +15,8 @@ import (
 
 // Found is something of an app that an id names.
 type Found struct {
-	Kind id.Kind
-	App  partner.App
-	Ref  Ref // of a webhook or a delivery
+	App partner.App
+	Ref Ref // of a webhook or a delivery
 	// ID is the id of an event, a call of the request log, an installation or a business.
 	ID string
 }
@@ -27,7 +26,7 @@ type FindStore interface {
 	// Owner returns the app of a webhook, a delivery, a call of the request log or an
 	// installation, the webhook of a delivery, and the business of an event. It returns the zero
 	// value if there is no such record.
-	Owner(ctx context.Context, kind id.Kind, recordID string) (Owner, error)
+	Owner(ctx context.Context, recordID string) (Owner, error)
 }
 
 // Owner is what a record belongs to.
@@ -47,7 +46,7 @@ func (c *Console) Find(ctx context.Context, by Actor, recordID string) ([]Found,
 		if !id.Valid(kind, recordID) {
 			continue
 		}
-		owner, err := c.cfg.Store.Owner(ctx, kind, recordID)
+		owner, err := c.cfg.Store.Owner(ctx, recordID)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +68,7 @@ func (c *Console) findOwned(ctx context.Context, by Actor, kind id.Kind, recordI
 		return nil, nil
 	}
 	app, err := c.App(ctx, by, owner.AppID)
-	found := Found{Kind: kind, App: app, Ref: Ref{AppID: app.ID}, ID: recordID}
+	found := Found{App: app, Ref: Ref{AppID: app.ID}, ID: recordID}
 	switch {
 	case err != nil:
 	case kind == id.Webhook:
@@ -96,7 +95,7 @@ func (c *Console) findEvent(ctx context.Context, by Actor, eventID, businessID s
 	var all []Found
 	for _, one := range connected {
 		_, err := c.Event(ctx, by, one.App.ID, eventID)
-		found, err := ifThere(Found{Kind: id.Event, App: one.App, ID: eventID}, err)
+		found, err := ifThere(Found{App: one.App, ID: eventID}, err)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +116,7 @@ func (c *Console) findBusiness(ctx context.Context, by Actor, businessID string)
 	var all []Found
 	for _, one := range installations {
 		app, err := c.App(ctx, by, one.AppID)
-		found, err := ifThere(Found{Kind: id.Business, App: app, ID: businessID}, err)
+		found, err := ifThere(Found{App: app, ID: businessID}, err)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +144,7 @@ func (c *Console) findRequest(ctx context.Context, by Actor, requestID string) (
 			return nil, err
 		}
 		if len(calls) > 0 {
-			return []Found{{Kind: id.Request, App: app, ID: calls[0].ID}}, nil
+			return []Found{{App: app, ID: calls[0].ID}}, nil
 		}
 	}
 	return nil, nil

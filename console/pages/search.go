@@ -56,16 +56,16 @@ func (v *visit) showSearch() error {
 func (v *visit) resultOf(f console.Found) result {
 	r := result{Detail: f.App.Name, Code: f.ID}
 	below := []string{"apps", f.App.ID}
-	switch f.Kind {
-	case id.Webhook:
+	switch {
+	case id.Valid(id.Webhook, f.ID):
 		r.Text, below = "Webhook", append(below, "webhooks", f.ID)
-	case id.Delivery:
+	case id.Valid(id.Delivery, f.ID):
 		r.Text, below = "Delivery", append(below, "webhooks", f.Ref.WebhookID, "deliveries", f.ID)
-	case id.Event:
+	case id.Valid(id.Event, f.ID):
 		r.Text, below = "Event", append(below, "events", f.ID)
-	case id.Request:
+	case id.Valid(id.Request, f.ID):
 		r.Text, below = "Request", append(below, "requests", f.ID)
-	case id.Installation:
+	case id.Valid(id.Installation, f.ID):
 		r.Text, below = "Connected business", append(below, "installations")
 	default:
 		r.Text, below = "Calls for the business", append(below, "requests")

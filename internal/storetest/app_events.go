@@ -105,10 +105,10 @@ var ownerCases = []testCase[partnerkit.Store]{
 			id.Request:      {id.New(id.Request, noon), console.Owner{}},
 			id.Secret:       {id.New(id.Secret, noon), console.Owner{}},
 		} {
-			if got := get[console.Owner](t)(e.Owner(t.Context(), kind, one.id)); got != one.want {
+			if got := get[console.Owner](t)(e.Owner(t.Context(), one.id)); got != one.want {
 				t.Errorf("%s belongs to %+v, want %+v", one.id, got, one.want)
 			}
-			if none := get[console.Owner](t)(e.Owner(t.Context(), kind, id.New(kind, noon))); none != (console.Owner{}) {
+			if none := get[console.Owner](t)(e.Owner(t.Context(), id.New(kind, noon))); none != (console.Owner{}) {
 				t.Errorf("%s: a record that does not exist belongs to %+v", kind, none)
 			}
 		}

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"strings"
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -18,8 +19,9 @@ var ownerQueries = map[id.Kind]string{
 }
 
 // Owner implements console.FindStore.
-func (s *Store) Owner(ctx context.Context, kind id.Kind, recordID string) (o console.Owner, err error) {
-	query, ok := ownerQueries[kind]
+func (s *Store) Owner(ctx context.Context, recordID string) (o console.Owner, err error) {
+	prefix, _, _ := strings.Cut(recordID, "_")
+	query, ok := ownerQueries[id.Kind(prefix+"_")]
 	if !ok {
 		return console.Owner{}, nil
 	}
