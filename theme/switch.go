@@ -33,7 +33,7 @@ func Chosen(r *http.Request) string {
 }
 
 // ServeSwitch serves [Theme.Switch]: it reads the field theme of a form, which is light, dark
-// or system, keeps it in a cookie, and leads back to the page that the field return_to names.
+// or system, keeps it in a cookie, and leads back to the page that the field back names.
 // Mount it behind the protection against forged requests that your other forms have.
 func ServeSwitch(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
@@ -51,7 +51,7 @@ func ServeSwitch(w http.ResponseWriter, r *http.Request) error {
 	}
 	http.SetCookie(w, cookie)
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, ownPath(r.PostForm.Get("return_to")), http.StatusSeeOther)
+	http.Redirect(w, r, ownPath(r.PostForm.Get("back")), http.StatusSeeOther)
 	return nil
 }
 

@@ -20,7 +20,7 @@ func TestServeSwitch(t *testing.T) {
 		{"dark", `/\evil.example`, "dark", "dark", "/"},
 		{"dark", "", "dark", "dark", "/"},
 	} {
-		r := httptest.NewRequest(http.MethodPost, "/theme", strings.NewReader(url.Values{"theme": {test.chosen}, "return_to": {test.back}}.Encode()))
+		r := httptest.NewRequest(http.MethodPost, "/theme", strings.NewReader(url.Values{"theme": {test.chosen}, "back": {test.back}}.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		w := httptest.NewRecorder()
 		if err := theme.ServeSwitch(w, r); err != nil {
