@@ -49,6 +49,9 @@ func (p *Platform) newOAuth() (err error) {
 		p.listings = console.NewLiveListings(c.Store, iconPath)
 		oauth.Listings = p.listings
 	}
+	if oauth.ConnectedApps.PersonName == nil {
+		oauth.ConnectedApps.PersonName = p.cfg.userName()
+	}
 	if oauth.ConnectedApps.LastUses == nil {
 		oauth.ConnectedApps.LastUses = func(ctx context.Context, installationIDs ...string) (map[string]time.Time, error) {
 			return p.calls.LastUses(ctx, installationIDs...) // it is made after the OAuth server

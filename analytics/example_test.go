@@ -39,6 +39,6 @@ func Example() {
 		log.Print(err)
 		return
 	}
-	fmt.Printf("%+v on %d days\n", report.Totals, len(report.Days))
+	fmt.Printf("%+v on %d days\n", report.Totals.Counts, len(report.Days))
 	// Output: {Calls:2 Errors:1 RateLimited:1} on 7 days
 }

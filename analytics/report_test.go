@@ -46,7 +46,9 @@ func TestAN02Report(t *testing.T) {
    "date": "2026-05-29",
    "calls": 1,
    "errors": 1,
-   "rateLimited": 0
+   "rateLimited": 0,
+   "p50Ms": 5,
+   "p95Ms": 5
   },
   {
    "date": "2026-05-30",
@@ -58,13 +60,17 @@ func TestAN02Report(t *testing.T) {
    "date": "2026-05-31",
    "calls": 1,
    "errors": 0,
-   "rateLimited": 0
+   "rateLimited": 0,
+   "p50Ms": 5,
+   "p95Ms": 5
   },
   {
    "date": "2026-06-01",
    "calls": 2,
    "errors": 1,
-   "rateLimited": 1
+   "rateLimited": 1,
+   "p50Ms": 2.5,
+   "p95Ms": 5
   }
  ]
 }`

@@ -81,6 +81,7 @@ var englishTexts = Texts{
 	"apps.title":         "Connected apps",
 	"apps.open":          "Open",
 	"apps.since":         "Connected",
+	"apps.connected_by":  "Connected by",
 	"apps.last_used":     "Last used",
 	"apps.never":         "never",
 	"apps.scopes":        "It can",

@@ -81,6 +81,7 @@ var germanTexts = Texts{
 	"apps.title":         "Verbundene Apps",
 	"apps.open":          "Öffnen",
 	"apps.since":         "Verbunden seit",
+	"apps.connected_by":  "Verbunden von",
 	"apps.last_used":     "Zuletzt genutzt",
 	"apps.never":         "nie",
 	"apps.scopes":        "Die App darf",

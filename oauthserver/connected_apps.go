@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -36,6 +37,10 @@ type ConnectedAppsConfig struct {
 	// LastUses returns when the installations were last used; those that never were are
 	// missing. Nil: the page shows no such times.
 	LastUses func(ctx context.Context, installationIDs ...string) (map[string]time.Time, error)
+	// PersonName returns the name of a user, so that the page says who connected an app; empty
+	// if it is not known. It is asked about members of the business only. Nil: the page does not
+	// say it.
+	PersonName func(ctx context.Context, userID string) (string, error)
 }
 
 func (s *Server) connectedAppsRoutes() map[string]apierror.Handler {
@@ -109,7 +114,7 @@ func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) erro
 	case audit.AccessRevoked, audit.Uninstalled, audit.ConnectionTakenOver:
 		view.Done = done
 	}
-	orphaned, err := s.orphaned(r.Context(), m)
+	connected, err := s.connectedBy(r.Context(), m)
 	if err != nil {
 		return err
 	}
@@ -125,7 +130,8 @@ func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) erro
 		if grant, ok := custom[installation.ID]; ok {
 			app.IsCustom, app.Permissions = true, permissionViews(view.Language, grant.Permissions)
 		}
-		app.IsOrphaned = app.IsOrphaned && orphaned[installation.ID]
+		by := connected[installation.ID]
+		app.ConnectedBy, app.IsOrphaned = by.names, app.IsOrphaned && by.hasLeft && m.business.MayConnect
 		app.Scopes, app.LastUsedAt = s.scopeViews(view.Language, installation.Scopes), used[installation.ID]
 		view.Apps = append(view.Apps, app)
 	}
@@ -133,28 +139,49 @@ func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) erro
 	return s.cfg.Pages.ConnectedApps(w, r, view)
 }
 
-// orphaned returns the ids of the installations that a person connected who is no longer a
-// member of the business. It is empty for a member who may not connect apps.
-func (s *Server) orphaned(ctx context.Context, m member) (map[string]bool, error) {
-	if !m.business.MayConnect {
+// connectedBy is who connected an app: the names of members of the business, in the order in
+// which they did, and whether somebody else did who has left it.
+type connectedBy struct {
+	names   []string
+	hasLeft bool
+}
+
+// connectedBy returns who connected the apps of the business, by the ids of installations.
+func (s *Server) connectedBy(ctx context.Context, m member) (map[string]connectedBy, error) {
+	nameOf := s.cfg.ConnectedApps.PersonName
+	if nameOf == nil && !m.business.MayConnect {
 		return nil, nil
 	}
 	grants, err := s.cfg.Store.Grants(ctx, oauthstore.GrantQuery{BusinessID: m.business.ID})
 	if err != nil {
 		return nil, err
 	}
-	orphaned, isMember := map[string]bool{}, map[string]bool{m.session.UserID: true}
+	all, isMember, names := map[string]connectedBy{}, map[string]bool{m.session.UserID: true}, map[string]string{}
 	for _, g := range grants {
 		if _, known := isMember[g.UserID]; !known {
 			if isMember[g.UserID], err = s.isMember(ctx, m.business.ID, g.UserID); err != nil {
 				return nil, err
 			}
 		}
+		by := all[g.InstallationID]
 		if !isMember[g.UserID] {
-			orphaned[g.InstallationID] = true
+			by.hasLeft = true
+			all[g.InstallationID] = by
+			continue
 		}
+		name, known := names[g.UserID]
+		if !known && nameOf != nil {
+			if name, err = nameOf(ctx, g.UserID); err != nil {
+				return nil, err
+			}
+			names[g.UserID] = text.Line(name)
+		}
+		if name = names[g.UserID]; name != "" && !slices.Contains(by.names, name) {
+			by.names = append(by.names, name)
+		}
+		all[g.InstallationID] = by
 	}
-	return orphaned, nil
+	return all, nil
 }
 
 func (s *Server) lastUses(ctx context.Context, installations []partner.Installation) (map[string]time.Time, error) {

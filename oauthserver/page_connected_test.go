@@ -31,6 +31,7 @@ func TestConnectedApps(t *testing.T) {
 			asked = ids
 			return map[string]time.Time{ids[0]: used}, nil
 		}
+		cfg.ConnectedApps.PersonName = func(_ context.Context, userID string) (string, error) { return "Name of " + userID, nil }
 	})
 	first, second := e.app(t), e.app(t, func(a *partner.App) { a.Name = hostileName })
 	b := e.browser(t).signIn("usr_owner", "biz_bakery")
@@ -38,7 +39,7 @@ func TestConnectedApps(t *testing.T) {
 	b.connect(first)
 	b.connect(second)
 	page := b.get("/settings/apps").wantOK()
-	page.shows("en", "Ledger Sync", hostileName, "Connected1 Sep 2026, 12:00:00 UTC", "Last used31 Aug 2026, 10:00:00 UTC", "Last usednever", "See your invoices",
+	page.shows("en", "Ledger Sync", hostileName, "Connected1 Sep 2026, 12:00:00 UTC", "Connected byName of usr_owner", "Last used31 Aug 2026, 10:00:00 UTC", "Last usednever", "See your invoices",
 		"Ledger Sync loses access to Corner Bakery at once", "Revoke access…", "Uninstall…")
 	if len(asked) != 2 || strings.Contains(page.Body, hostileName) || strings.Contains(page.Body, "<script") || !strings.Contains(page.Body, `href="/open/`+first.ClientID+`"`) {
 		t.Errorf("asked for %v:\n%s", asked, page.main())

@@ -152,6 +152,7 @@ type ConnectedApp struct {
 	IsCustom           bool // it has a custom connection, whose calls have these Permissions
 	Permissions        []ScopeView
 	ConnectedAt        time.Time
+	ConnectedBy        []string  // names; may be empty
 	LastUsedAt         time.Time // zero: never
 	// IsOrphaned: a person who connected the app is no longer a member of the business, and the
 	// person who sees the page may take the connection over.

@@ -96,7 +96,7 @@ var orphaned = []oauthserver.ConnectedApp{
 }
 
 var connected = []oauthserver.ConnectedApp{
-	{ID: "app_1", ClientID: "sync", Name: "Ledger Sync", Scopes: scopes, OpenPath: "/embedded/sync", ConnectedAt: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)},
+	{ID: "app_1", ClientID: "sync", Name: "Ledger Sync", Scopes: scopes, OpenPath: "/embedded/sync", ConnectedAt: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC), ConnectedBy: []string{"Ada Moreau", hostile}},
 	{
 		ID: "app_2", ClientID: hostile, Name: hostile, OpenPath: hostile, ConnectedAt: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC),
 		Scopes: []oauthserver.ScopeView{{Description: hostile}}, Listing: oauthserver.AppListing{IconPath: "/icons/" + hostile},
