@@ -54,7 +54,7 @@ func checkCollectable(d oauthstore.DeviceCode, now time.Time) error {
 	switch {
 	case d.Status == oauthstore.DeviceDenied:
 		return apierror.NewOAuth(apierror.AccessDenied, "")
-	case d.Status == oauthstore.DeviceCollected, d.Status == oauthstore.DeviceApproved && !isConnected(d.Standing):
+	case d.Status == oauthstore.DeviceCollected, d.Status == oauthstore.DeviceApproved && !d.IsConnected():
 		return apierror.GrantError(apierror.GrantUnexplained)
 	case !now.Before(d.ExpiresAt):
 		return apierror.NewOAuth(apierror.ExpiredToken, "")

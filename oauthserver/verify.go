@@ -23,12 +23,6 @@ const (
 	reasonUser         = deniedUser
 )
 
-// isConnected reports whether neither the installation nor the consent has ended. One that
-// has ended never comes back.
-func isConnected(s oauthstore.Standing) bool {
-	return s.InstallationStatus == partner.InstallationActive && !s.GrantEnded
-}
-
 // invalidity returns the reason why no call may be made with the token now; empty if one may.
 // The records of an erased user have ended, but neither the app nor the business ended them.
 func invalidity(t oauthstore.AccessToken, now time.Time) string {
@@ -42,7 +36,7 @@ func invalidity(t oauthstore.AccessToken, now time.Time) string {
 		return reasonApp
 	case t.IsForInstallation() && t.GrantEnded && t.InstallationStatus == partner.InstallationActive:
 		return reasonCustomEnded
-	case !isConnected(t.Standing):
+	case !t.IsConnected():
 		return reasonDisconnected
 	case t.UserStatus != identity.UserActive, erased:
 		return reasonUser

@@ -60,9 +60,15 @@ type Standing struct {
 // approval of a custom connection, and it has no user.
 func (s Standing) IsForInstallation() bool { return s.GrantID != "" && s.UserID == "" }
 
+// IsConnected reports whether neither the installation nor the consent has ended. One that
+// has ended never comes back.
+func (s Standing) IsConnected() bool {
+	return s.InstallationStatus == partner.InstallationActive && !s.GrantEnded
+}
+
 // IsAlive reports whether everything that the code or token depends on is valid.
 func (s Standing) IsAlive() bool {
-	return s.AppStatus == partner.AppActive && s.InstallationStatus == partner.InstallationActive && !s.GrantEnded && s.UserStatus == identity.UserActive && !s.FamilyEnded
+	return s.AppStatus == partner.AppActive && s.IsConnected() && s.UserStatus == identity.UserActive && !s.FamilyEnded
 }
 
 // Code is an authorization code. Its Standing has ids only, that of the family included if the

@@ -11,6 +11,9 @@ import (
 // elsewhere are indexes whose loss no plan here shows.
 var elsewhere = map[string]string{
 	"pk_audit_organization": "another index finds its rows, among those about no app",
+	"pk_access_token_user":  "package grown takes over no connection",
+	"pk_family_user":        "package grown takes over no connection",
+	"pk_foreign_secret_app": "package grown imports no secrets of another server",
 	"pk_open_request":       "the service of package grown has no sessions; the statement that needs it filters the few requests of one",
 }
 
