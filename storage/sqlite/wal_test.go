@@ -139,7 +139,7 @@ func (l *logged) size(t *testing.T) int64 {
 	return info.Size()
 }
 
-// The log stays small although lists are open at every moment.
+// OPER-04: the log stays small although lists are open at every moment.
 func TestLogStaysSmall_OPER04(t *testing.T) {
 	t.Parallel()
 	for name, readers := range map[string]int{"one reader": 1, "several readers": 4} {
@@ -160,7 +160,7 @@ func TestLogStaysSmall_OPER04(t *testing.T) {
 	}
 }
 
-// A read that stays open does not stop writes. The log grows meanwhile, which is logged once,
+// OPER-04: a read that stays open does not stop writes. The log grows meanwhile, which is logged once,
 // and shrinks after the read.
 func TestLogBesideALongRead_OPER04(t *testing.T) {
 	t.Parallel()
