@@ -51,6 +51,14 @@ var sqlEraseCases = []testCase[*Env]{
 			Groups:   []analytics.Group{{AppID: f.app.ID, By: analytics.ByBusiness, Day: noon.Truncate(24 * time.Hour), Key: f.business, Counts: analytics.Counts{Calls: 3}}, {AppID: f.app.ID, By: analytics.ByBusiness, Day: noon.Truncate(24 * time.Hour), Key: partner.ErasedBusiness, Counts: analytics.Counts{Calls: 2}}},
 			Requests: []analytics.Request{{ID: id.New(id.Request, noon), AppID: f.app.ID, BusinessID: f.business, Method: "GET", Status: 200, At: noon}},
 		}))
+		change := func(detail string) audit.Entry {
+			entry := f.entry(audit.AppUpdated, noon)
+			entry.Target, entry.Detail = "", detail
+			must(t, e.RecordAudit(t.Context(), entry))
+			return entry
+		}
+		change("name: A → B; customBusinessId: none → " + f.business)
+		named := change("customBusinessId: " + f.business + " → biz_1")
 		erase := func(limit int) (total partner.BusinessErasure) {
 			for part := (oauthstore.EraseBusiness{BusinessID: f.business, Now: noon, Limit: limit}); ; {
 				done := get[oauthstore.ErasedBusinessPart](t)(e.EraseBusiness(t.Context(), part))
@@ -92,6 +100,14 @@ var sqlEraseCases = []testCase[*Env]{
 		if left := e.TablesWith(t, f.business); len(left) > 0 {
 			t.Errorf("the id is in %v", left)
 		}
+		details := map[string]string{}
+		for _, entry := range get[[]audit.Entry](t)(e.Audit(t.Context(), audit.Query{AppID: f.app.ID, Limit: 100})) {
+			details[entry.ID] = entry.Detail
+		}
+		if got, want := details[named.ID], "customBusinessId: "+partner.ErasedBusiness+" → biz_1"; got != want {
+			t.Errorf("detail %q, want %q", got, want)
+		}
+		change("customBusinessId: " + f.business + "0 → 0" + f.business) // other ids
 		usage := get[[]analytics.Group](t)(e.CallGroups(t.Context(), analytics.GroupQuery{AppID: f.app.ID, By: analytics.ByBusiness, From: noon.AddDate(0, 0, -1), To: noon.AddDate(0, 0, 1), Limit: 10}))
 		if len(usage) != 1 || usage[0].Key != partner.ErasedBusiness || usage[0].Calls != 5 {
 			t.Errorf("usage: %+v", usage)

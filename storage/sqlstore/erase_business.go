@@ -137,12 +137,19 @@ func eraseBusinessKeys(ctx context.Context, tx *tx, e oauthstore.EraseBusiness, 
 	return done, after, nil
 }
 
+// eraseBusinessAudit replaces the id where it is the target of an entry, and where it is a value
+// in the detail of one, as in "customBusinessId: none → biz_1".
 func eraseBusinessAudit(ctx context.Context, tx *tx, e oauthstore.EraseBusiness, after string) (done partner.BusinessErasure, next string, err error) {
 	last, next, err := tx.batch(ctx, "partnerkit_audit", after, e.Limit)
 	if err != nil || last == "" {
 		return done, "", err
 	}
-	n, err := tx.exec(ctx, "UPDATE partnerkit_audit SET target = $4 WHERE id > $1 AND id <= $2 AND target = $3", after, last, e.BusinessID, partner.ErasedBusiness)
+	const detail = "REPLACE(REPLACE(detail || ';', $5, $6), $7, $8)" // with a ; at the end, so that each value ends with one
+	before := func(businessID string) string { return ": " + businessID + " → " }
+	behind := func(businessID string) string { return " → " + businessID + ";" }
+	n, err := tx.exec(ctx, `UPDATE partnerkit_audit SET target = CASE WHEN target = $3 THEN $4 ELSE target END, detail = SUBSTR(`+detail+`, 1, LENGTH(`+detail+`) - 1)
+		WHERE id > $1 AND id <= $2 AND (target = $3 OR `+detail+" <> detail || ';')", after, last, e.BusinessID, partner.ErasedBusiness,
+		before(e.BusinessID), before(partner.ErasedBusiness), behind(e.BusinessID), behind(partner.ErasedBusiness))
 	done.AuditEntries = int(n)
 	return done, next, err
 }
