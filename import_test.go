@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/partnerkit/partnerkit"
@@ -193,7 +194,9 @@ func TestForeignRefreshTokens_MIG02(t *testing.T) {
 		"old":     {ClientID: "hydra-sha", GrantedScope: "invoices:read", Subject: partnertest.User, Active: true, ExpiresAt: time.Unix(1, 0)},
 	}
 	var h *partnertest.Harness
+	notifier := &told{}
 	h = partnertest.New(t, func(c *partnerkit.Config) {
+		c.Notifier = notifier
 		c.OAuth.ForeignRefreshTokens = func(_ context.Context, asked oauthserver.ForeignToken) (oauthserver.ForeignGrant, bool, error) {
 			if fails.Load() {
 				return oauthserver.ForeignGrant{}, false, errors.New("down")
@@ -238,8 +241,17 @@ func TestForeignRefreshTokens_MIG02(t *testing.T) {
 	if next.Text("scope") != "invoices:read" {
 		t.Errorf("scope %q", next.Text("scope"))
 	}
-	refresh("ory_rt_live").Want(http.StatusBadRequest)
+	if got := refresh("ory_rt_live").Want(http.StatusBadRequest).Text("error_description"); got != "refresh token reuse detected" {
+		t.Errorf("used again: %q", got)
+	}
 	refresh(next.Text("refresh_token")).Want(http.StatusBadRequest) // its family has ended
+	if got := refresh("ory_rt_live").Want(http.StatusBadRequest).Text("error_description"); got != "revoked" {
+		t.Errorf("after its family has ended: %q", got)
+	}
+	h.Settle()
+	if diff := cmp.Diff([]string{"token.reuse_detected biz_bakery usr_ada"}, notifier.take()); diff != "" {
+		t.Errorf("OPS-03 the Notifier (-want +got):\n%s", diff)
+	}
 
 	var issued atomic.Int64
 	testdb.Race(8, func(int) {

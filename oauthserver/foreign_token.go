@@ -2,6 +2,7 @@ package oauthserver
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -9,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -41,10 +43,14 @@ func (s *Server) grantForeign(ctx context.Context, c call, client authenticatedC
 	}
 	digest := secret.DigestOf(text)
 	use := oauthstore.ForeignUse{Digest: digest, AppID: client.ID}
-	switch used, err := s.cfg.Store.EndForeignFamily(ctx, use, c.now); {
+	switch started, err := s.cfg.Store.EndForeignFamily(ctx, use, c.now); {
+	case errors.Is(err, partner.ErrNotFound): // it was not used
 	case err != nil:
 		return none, apierror.Failed("find foreign refresh token", err)
-	case used:
+	case started.HadEnded:
+		return none, apierror.GrantError(apierror.GrantRevoked)
+	default:
+		s.tellReuse(ctx, oauthstore.Standing{AppID: client.ID, BusinessID: started.BusinessID, UserID: started.UserID})
 		return none, apierror.GrantError(apierror.GrantReuseDetected)
 	}
 	granted, ok, err := s.cfg.ForeignRefreshTokens(ctx, ForeignToken{ClientID: client.ClientID, Token: text})
@@ -72,6 +78,9 @@ func (s *Server) grantForeign(ctx context.Context, c call, client authenticatedC
 	issued, err := s.cfg.Store.RedeemForeign(ctx, use, s.newTokens(tokens, c.now, member))
 	if err != nil {
 		return none, apierror.Failed("redeem foreign refresh token", err)
+	}
+	if issued.Outcome == oauthstore.Lost {
+		s.tellReuse(ctx, oauthstore.Standing{AppID: client.ID, BusinessID: use.BusinessID, UserID: use.UserID})
 	}
 	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked})
 }

@@ -107,7 +107,7 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r oau
 		}
 	}
 	if issued.Outcome == oauthstore.Lost {
-		s.tellReuse(ctx, token.RefreshToken)
+		s.tellReuse(ctx, token.Standing)
 	}
 	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked})
 }

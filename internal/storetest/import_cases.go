@@ -78,8 +78,8 @@ var importCases = []testCase[partnerkit.Store]{
 			t.Errorf("without a consent: %+v", got)
 		}
 		use.UserID = f.user
-		if get[bool](t)(e.EndForeignFamily(t.Context(), use, noon)) {
-			t.Error("a token that was not used has a family")
+		if _, err := e.EndForeignFamily(t.Context(), use, noon); !errors.Is(err, partner.ErrNotFound) {
+			t.Errorf("a token that was not used: %v", err)
 		}
 		var issued atomic.Int64
 		made := make([]oauthstore.NewTokens, 4)
@@ -96,16 +96,23 @@ var importCases = []testCase[partnerkit.Store]{
 		if issued.Load() != 1 {
 			t.Errorf("issued %d times", issued.Load())
 		}
-		if !get[bool](t)(e.EndForeignFamily(t.Context(), use, noon)) {
-			t.Error("a token that was used has no family")
+		want := oauthstore.ForeignFamily{BusinessID: f.business, UserID: f.user, HadEnded: true} // by the others
+		if got := get[oauthstore.ForeignFamily](t)(e.EndForeignFamily(t.Context(), use, noon)); got != want {
+			t.Errorf("a token that was used: %+v", got)
 		}
 		for _, m := range made {
 			f.wantLive(t, m, false)
 		}
 		other := use
 		other.AppID = "app_other"
-		if get[bool](t)(e.EndForeignFamily(t.Context(), other, noon)) {
-			t.Error("another app ends the family")
+		if _, err := e.EndForeignFamily(t.Context(), other, noon); !errors.Is(err, partner.ErrNotFound) {
+			t.Errorf("another app: %v", err)
+		}
+		use.Digest = secret.DigestOf("another " + f.app.ID)
+		get[oauthstore.IssueResult](t)(e.RedeemForeign(t.Context(), use, newTokens(noon)))
+		want.HadEnded = false
+		if got := get[oauthstore.ForeignFamily](t)(e.EndForeignFamily(t.Context(), use, noon)); got != want {
+			t.Errorf("a token that was used once: %+v", got)
 		}
 	}},
 }

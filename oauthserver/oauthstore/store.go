@@ -89,9 +89,9 @@ type ImportStore interface {
 	ForeignSecrets(ctx context.Context, appID string) ([]ForeignSecret, error)
 	// ReplaceForeignSecret gives a secret its digest. If it has one already nothing is changed.
 	ReplaceForeignSecret(ctx context.Context, appID, secretID string, digest storage.Digest) error
-	// EndForeignFamily reports whether an app has used a foreign refresh token, and then ends
-	// the family that it started.
-	EndForeignFamily(ctx context.Context, use ForeignUse, now time.Time) (bool, error)
+	// EndForeignFamily ends the family that an app started with a foreign refresh token. The
+	// error is [partner.ErrNotFound] if the app has not used the token.
+	EndForeignFamily(ctx context.Context, use ForeignUse, now time.Time) (ForeignFamily, error)
 	// RedeemForeign uses a foreign refresh token and starts a family with m. Of several calls
 	// with the token one is Issued; the others are Lost and end the family. If nothing is
 	// issued for another reason, the token stays as it was.
@@ -105,6 +105,12 @@ type ForeignUse struct {
 	BusinessID, UserID string
 	Scopes             identity.Scopes
 	Narrow             identity.Scopes // of the access token; empty: all of Scopes
+}
+
+// ForeignFamily is the token family that a foreign refresh token started.
+type ForeignFamily struct {
+	BusinessID, UserID string // empty when the family is no longer kept
+	HadEnded           bool   // before
 }
 
 // ForeignSecret is a client secret of another server's, which knows it by a digest that is not

@@ -121,16 +121,18 @@ func (s *Store) ImportConsent(ctx context.Context, clientID, businessID string, 
 }
 
 // EndForeignFamily implements oauthstore.ImportStore.
-func (s *Store) EndForeignFamily(ctx context.Context, use oauthstore.ForeignUse, now time.Time) (bool, error) {
+func (s *Store) EndForeignFamily(ctx context.Context, use oauthstore.ForeignUse, now time.Time) (oauthstore.ForeignFamily, error) {
 	var family string
-	err := s.read(ctx, "SELECT family_id FROM partnerkit_foreign_token WHERE digest = $1 AND app_id = $2", []any{use.Digest.Bytes(), use.AppID}, &family)
-	if errors.Is(err, storage.ErrNoRows) {
-		return false, nil
+	var found oauthstore.ForeignFamily
+	err := s.read(ctx, `SELECT t.family_id, COALESCE(i.business_id, ''), COALESCE(f.user_id, '') FROM partnerkit_foreign_token t
+		LEFT JOIN partnerkit_family f ON f.id = t.family_id LEFT JOIN partnerkit_installation i ON i.id = f.installation_id
+		WHERE t.digest = $1 AND t.app_id = $2`, []any{use.Digest.Bytes(), use.AppID}, &family, &found.BusinessID, &found.UserID)
+	if err != nil {
+		return found, wrap("end foreign family", notFound(err))
 	}
-	if err == nil {
-		_, err = s.exec(ctx, "UPDATE partnerkit_family SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL", family, ms(now))
-	}
-	return true, wrap("end foreign family", err)
+	n, err := s.exec(ctx, "UPDATE partnerkit_family SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL", family, ms(now))
+	found.HadEnded = n == 0
+	return found, wrap("end foreign family", err)
 }
 
 // RedeemForeign implements oauthstore.ImportStore. The row of the digest selects the one
