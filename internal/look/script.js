@@ -235,7 +235,7 @@ function keepFresh() {
           }
           seen.set(old.id, face(fresh));
           swap(old, fresh);
-          for (const notice of document.querySelectorAll("p.note.ok[role=status]")) notice.remove();
+          for (const notice of document.querySelectorAll("p.note.ok[role=status]:not([data-live] *)")) notice.remove();
         }
         tag = isWhole ? response.headers.get("ETag") : "";
         wait = Math.max(wait, text.length / 2);

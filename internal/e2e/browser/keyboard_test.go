@@ -76,7 +76,7 @@ func (b *tab) isWalkable(name string) {
 		b.t.Errorf("%s: the focus cannot be seen on %s", name, control)
 	}
 	skip := get[string](b, `walk.first?.className ?? ""`)
-	get[any](b, `document.removeEventListener("focusin", walk.listen); for (const [e, from] of walk.live) e.dataset.live = from`)
+	get[any](b, `(() => { document.removeEventListener("focusin", walk.listen); for (const [e, from] of walk.live) e.dataset.live = from; })()`)
 	if !get[bool](b, `!!document.querySelector(".skip")`) {
 		return
 	}

@@ -86,9 +86,9 @@ func TestPages(t *testing.T) {
 		}},
 		{"usr_ada", "biz_bakery", []string{"/settings/apps"}, []string{"/settings/apps", "/embedded/ledgerlink-sync", "/developer"}},
 		{"usr_cleo", "biz_papertrail_sandbox", []string{"/developer"}, []string{"/developer/apps/app_beta/settings", "/developer/apps/app_beta/listing"}},
-		{"usr_olga", "", []string{"/operator", "/operator/users/usr_ada", "/operator/users/usr_gone"}, []string{
+		{"usr_olga", "", []string{"/operator", "/operator/people?query=ada", "/operator/users/usr_ada", "/operator/users/usr_gone"}, []string{
 			"/operator", "/operator/apps", "/operator/apps/app_sync", "/operator/reviews/app_sync", "/operator/apps/app_beta", "/operator/reviews",
-			"/operator/trusted-documents", "/operator/people", "/operator/people?query=ada", "/operator/audit",
+			"/operator/trusted-documents", "/operator/people", "/operator/audit", "/operator/apps/app_sync/deliveries", "/operator/apps/app_sync/requests",
 		}},
 		{"usr_nia", "", []string{"/businesses", "/developer", "/device", "/nowhere", "/operator", "/developer/nowhere", "/developer/apps/app_sync", "/oauth/authorize", "/openapi"}, nil},
 	} {
