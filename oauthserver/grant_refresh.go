@@ -2,7 +2,9 @@ package oauthserver
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
+	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
@@ -85,7 +87,7 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r oau
 	}
 	tokens := tokenpair.New(c.now)
 	if r.Retry > 0 {
-		if r.Response, err = tokens.Seal(token.text, r.Token.ID, r.Narrow.String()); err != nil {
+		if r.Response, err = tokens.Seal(token.text, r.Token.ID, r.Narrow.String()+"\n"+c.target()); err != nil {
 			return tokenResponse{}, apierror.Failed("seal tokens", err)
 		}
 	}
@@ -97,17 +99,41 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r oau
 		return tokenResponse{}, errMoved
 	}
 	if issued.Outcome == oauthstore.Repeated {
-		var narrow string
-		if tokens, narrow, err = tokenpair.Unseal(token.text, r.Token.ID, issued.Response); err != nil {
+		var parameters string
+		if tokens, parameters, err = tokenpair.Unseal(token.text, r.Token.ID, issued.Response); err != nil {
 			return tokenResponse{}, apierror.Failed("open sealed tokens", err)
 		}
-		before, _ := identity.ParseScopes(narrow) // it was written here
-		if asked, err := identity.ParseScopes(c.form.Get("scope")); err != nil || !asked.Equal(before) {
-			return tokenResponse{}, invalidRequest("scope is not that of the refresh that is repeated")
+		if err := c.checkRetry(parameters); err != nil {
+			return tokenResponse{}, err
+		}
+		if !c.now.Before(token.ExpiresAt) {
+			return tokenResponse{}, apierror.GrantError(apierror.GrantExpired)
 		}
 	}
 	if issued.Outcome == oauthstore.Lost {
 		s.tellReuse(ctx, token.Standing)
 	}
 	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked})
+}
+
+// target identifies the resource parameter; empty if it was not sent.
+func (c call) target() string {
+	if !c.form.Has("resource") {
+		return ""
+	}
+	return hex.EncodeToString(secret.DigestOf(c.form.Get("resource")).Bytes())
+}
+
+// checkRetry checks that a refresh has the parameters of the one that it repeats, which are
+// kept as its scopes and its target.
+func (c call) checkRetry(parameters string) error {
+	narrow, target, _ := strings.Cut(parameters, "\n")
+	before, _ := identity.ParseScopes(narrow) // it was written here
+	if asked, err := identity.ParseScopes(c.form.Get("scope")); err != nil || !asked.Equal(before) {
+		return invalidRequest("scope is not that of the refresh that is repeated")
+	}
+	if c.target() != target {
+		return invalidRequest("resource is not that of the refresh that is repeated")
+	}
+	return nil
 }

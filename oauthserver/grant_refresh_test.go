@@ -326,8 +326,35 @@ func TestRefreshRetry(t *testing.T) {
 		if got := again("invoices:read customers:read").ok(tokenMembers); got.text("access_token") != first.text("access_token") {
 			t.Error("the order of the scopes makes a difference")
 		}
+		k.token(k.as(confidentialID), "grant_type", "refresh_token", "refresh_token", refresh, "scope", "customers:read invoices:read", "resource", apiOrigin).
+			refused(http.StatusBadRequest, "invalid_request", "resource is not that of the refresh that is repeated")
 		k.Clock.Advance(30 * time.Second)
 		again("unknown").dead("refresh token reuse detected")
+	})
+	t.Run("the same resource", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIHarness(t, retry)
+		_, refresh := k.tokens(confidentialID)
+		to := func(more ...string) apiResponse {
+			return k.token(k.as(confidentialID), append([]string{"grant_type", "refresh_token", "refresh_token", refresh}, more...)...)
+		}
+		first := to("resource", apiOrigin+"/invoices").ok(tokenMembers)
+		for _, other := range [][]string{nil, {"resource", apiOrigin}} {
+			to(other...).refused(http.StatusBadRequest, "invalid_request", "resource is not that of the refresh that is repeated")
+		}
+		if again := to("resource", apiOrigin+"/invoices").ok(tokenMembers); again.text("access_token") != first.text("access_token") {
+			t.Error("a second branch")
+		}
+	})
+	t.Run("expired meanwhile", func(t *testing.T) {
+		t.Parallel()
+		k := newAPIHarness(t, retry)
+		_, refresh := k.tokens(confidentialID)
+		k.Clock.Advance(30*24*time.Hour - time.Second)
+		next := k.refresh(confidentialID, refresh).ok(tokenMembers)
+		k.Clock.Advance(time.Second)
+		k.refresh(confidentialID, refresh).dead("expired")
+		k.refresh(confidentialID, next.text("refresh_token")).ok(tokenMembers)
 	})
 	t.Run("as long as the client may", func(t *testing.T) {
 		t.Parallel()

@@ -32,19 +32,19 @@ func New(now time.Time) Pair {
 
 // Seal encrypts the pair with a key that is derived from the text of the presented refresh
 // token. The database has only a digest of that token, so it cannot open the pair. tokenID
-// is the id of the presented token. scope is the parameter of the request, which is kept with
+// is the id of the presented token. parameters are those of the request, which are kept with
 // the pair.
-func (p Pair) Seal(presented secret.Secret, tokenID, scope string) ([]byte, error) {
+func (p Pair) Seal(presented secret.Secret, tokenID, parameters string) ([]byte, error) {
 	aead, err := newAEAD(presented)
 	if err != nil {
 		return nil, err
 	}
-	plain := []byte(p.Access.Reveal() + "\n" + p.Refresh.Reveal() + "\n" + scope)
+	plain := []byte(p.Access.Reveal() + "\n" + p.Refresh.Reveal() + "\n" + parameters)
 	return aead.Seal(nil, nil, plain, []byte(tokenID)), nil //nolint:gosec // the AEAD creates a random nonce itself
 }
 
-// Unseal decrypts a pair of [Pair.Seal] and returns it with the scope.
-func Unseal(presented secret.Secret, tokenID string, sealed []byte) (p Pair, scope string, err error) {
+// Unseal decrypts a pair of [Pair.Seal] and returns it with the parameters.
+func Unseal(presented secret.Secret, tokenID string, sealed []byte) (p Pair, parameters string, err error) {
 	aead, err := newAEAD(presented)
 	if err != nil {
 		return Pair{}, "", err
