@@ -54,9 +54,10 @@ func (s *service) refusedConsole(n *newcomers) {
 		}
 	}
 	s.do(call{method: "GET", url: s.App + "/openapi", as: suspended, want: 403})
+	s.do(call{method: "GET", url: s.App + "/openapi/shapes", as: suspended, want: 403})
 	s.upload(n, "/apps/nothing", "icon", 404)
 	nowhere := s.person("usr_ada", "biz_bakery")
-	for _, path := range []string{"/login", "/businesses", "/settings/apps/revoke-access", "/settings/apps/uninstall", "/oauth/authorize", "/device"} {
+	for _, path := range []string{"/login", "/businesses", "/settings/apps/revoke-access", "/settings/apps/uninstall", "/settings/apps/take-over", "/theme", "/oauth/authorize", "/device"} {
 		for _, c := range []call{{media: "text/plain", body: "x"}, {media: "application/x-www-form-urlencoded", body: "a;b"},
 			{media: "application/x-www-form-urlencoded", body: big}, {header: foreign}} {
 			c.method, c.url, c.as = "POST", s.App+path, nowhere

@@ -52,6 +52,7 @@ func (s *service) console(n *newcomers) {
 	logged := act("GET", "/apps/app_sync/requests?limit=2", nil, 200)
 	act("GET", "/apps/app_sync/requests/"+logged.text("data.0.requestId"), nil, 200)
 	act("GET", "/apps/app_sync/requests?status=4xx", nil, 200)
+	act("GET", "/apps/app_sync/events?limit=2", nil, 200)
 	act("GET", "/apps/app_sync/installations?limit=1", nil, 200)
 	act("GET", "/apps/app_sync/limits", nil, 200)
 	act("GET", app+"/audit?limit=1", nil, 200)

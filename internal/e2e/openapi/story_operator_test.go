@@ -24,6 +24,9 @@ func (s *service) operator(n *newcomers) {
 	act("GET", app, nil, 200)
 	act("GET", app+"/usage?from=2026-09-01&to=2026-09-02", nil, 200)
 	act("GET", app+"/usage?from=yesterday", nil, 400)
+	act("GET", "/apps/app_sync/deliveries?limit=1", nil, 200)
+	act("GET", "/apps/app_sync/requests?limit=1", nil, 200)
+	act("GET", "/users?query=ada", nil, 200)
 
 	act("GET", "/reviews?limit=1", nil, 200)
 	act("GET", app+"/listing", nil, 200)
@@ -59,6 +62,8 @@ func (s *service) operator(n *newcomers) {
 	act("POST", "/users/usr_gone/erase", nil, 200)
 	act("POST", "/users/usr_gone/erase", map[string]any{"reason": "The user asked for it"}, 200)
 	act("POST", "/users/"+erasedUser+"/erase", nil, 404)
+
+	act("POST", "/businesses/biz_gone/erase", map[string]any{"reason": "The business asked for it"}, 200)
 
 	document := act("POST", "/trusted-documents", map[string]any{"host": "agent.example", "reason": "A partner"}, 201).text("id")
 	act("POST", "/trusted-documents", map[string]any{"host": "agent.example"}, 409)

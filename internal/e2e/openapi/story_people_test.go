@@ -1,5 +1,7 @@
 package openapi_test
 
+import "net/url"
+
 func (s *service) operations() {
 	for _, url := range []string{s.API + "/healthz", s.App + "/healthz", s.API + "/readyz", s.App + "/readyz", s.App + "/openapi",
 		s.API + "/.well-known/oauth-authorization-server", s.API + "/.well-known/oauth-protected-resource", s.API + "/.well-known/jwks.json"} {
@@ -28,6 +30,9 @@ func (s *service) pages() {
 	page("POST", "/businesses", map[string]string{"business_id": "biz_bakery"}, 303)
 	page("GET", "/settings/apps", nil, 200)
 	page("GET", "/openapi", nil, 200)
+	page("GET", "/openapi/shapes", nil, 200)
+	page("GET", "/openapi/unknown", nil, 404)
+	page("POST", "/theme", map[string]string{"theme": "dark"}, 303)
 	page("GET", "/embedded/"+syncID, nil, 200)
 	page("GET", "/embedded/unknown", nil, 404)
 	page("POST", "/embedded/"+syncID+"/session-token", nil, 200)
@@ -53,14 +58,45 @@ func (s *service) development(n *newcomers) {
 	s.do(call{method: "POST", url: s.API + "/dev/apps/papertrail-beta/status", json: map[string]any{"status": "ACTIVE"}, want: 409})
 	s.dev("/events", map[string]any{"businessId": "biz_bakery", "type": "invoice.sent", "data": map[string]any{"id": "inv_x"}})
 	s.do(call{method: "POST", url: s.API + "/dev/keys/rotate", want: 200})
+	s.do(call{method: "POST", url: s.API + "/dev/faults", json: map[string]any{"route": "webhook", "status": 503}, want: 201})
+	s.do(call{method: "GET", url: s.API + "/dev/faults", want: 200})
+	s.do(call{method: "DELETE", url: s.API + "/dev/faults", want: 204})
+	s.dev("/memberships", map[string]any{"businessId": "biz_bakery", "userId": "usr_ada", "role": nil})
+	s.takeOver()
+	s.dev("/memberships", map[string]any{"businessId": "biz_bakery", "userId": "usr_ada", "role": "owner"})
 	s.disconnect(n)
 	s.dev("/installations/scopes", map[string]any{"clientId": syncID, "businessId": "biz_bakery", "scopes": []string{"profile:read"}})
 	n.token = s.connect(n.ada, allScopes).text("access_token")
 	n.poor = s.connect(n.ada, "profile:read").text("access_token")
 }
 
+// takeOver lets a member of the business take the connection over from the person who has left.
+func (s *service) takeOver() {
+	ben := s.person("usr_ben", "biz_bakery")
+	post := func(values url.Values, want int) reply {
+		s.t.Helper()
+		return s.do(call{method: "POST", url: s.App + "/settings/apps/take-over", as: ben, form: values, want: want})
+	}
+	post(form("client_id", "unknown"), 404)
+	page := post(form("client_id", syncID), 200)
+	post(page.fields("decision", "allow"), 303)
+	post(page.fields("decision", "allow"), 400)
+	post(form("client_id", syncID), 409)
+	taker := map[string]any{"clientId": syncID, "businessId": "biz_bakery", "userId": "usr_ben"}
+	s.do(call{method: "POST", url: s.API + "/dev/installations/take-over", json: taker, want: 409})
+	for _, role := range []any{"owner", nil} { // Ada comes back, connects the app, and leaves again
+		s.dev("/memberships", map[string]any{"businessId": "biz_bakery", "userId": "usr_ada", "role": role})
+		if role != nil {
+			s.connect(s.person("usr_ada", "biz_bakery"), "profile:read")
+		}
+	}
+	s.dev("/installations/take-over", taker)
+}
+
 // disconnect ends the access of the app in every way, and connects it again.
 func (s *service) disconnect(n *newcomers) {
+	s.acting(n.olga, "/operator")("POST", "/apps/app_sync/installations/biz_bakery/uninstall", map[string]any{"reason": "A trial"}, 200)
+	s.connect(n.ada, "profile:read")
 	connection := map[string]any{"clientId": syncID, "businessId": "biz_bakery"}
 	s.dev("/installations/uninstall", connection)
 	s.connect(n.ada, "profile:read")
