@@ -15,7 +15,7 @@ LINT = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 # All packages but the proofs. The longest begin first, so that both cores are busy at the end.
 PACKAGES = ./storage/postgres ./webhooks ./examples/server ./internal/storetest ./storage/sqlite ./console ./oauthserver $$(go list ./... | grep -v /proofs/ | sort -r)
 # The packages in which goroutines meet.
-RACED = ./storage/... ./webhooks/... ./oauthserver/... ./guard/... ./ratelimit/... ./events/... ./analytics/... ./clock/... .
+RACED = ./storage/... ./internal/racetest ./webhooks/... ./oauthserver/... ./guard/... ./ratelimit/... ./events/... ./analytics/... ./clock/... .
 
 .PHONY: help
 help: ## Say what there is
@@ -82,13 +82,13 @@ prove: ## The long forms of all proofs and the linters, in about an hour on two 
 
 .PHONY: $(PARTS:%=prove-%)
 prove-races:
-	$(PROVE) ./storage/racetest
+	$(PROVE) ./internal/racetest
 prove-stores:
-	$(PROVE) $$(go list ./storage/... | grep -v /racetest)
+	$(PROVE) ./storage/...
 prove-webhooks:
 	$(PROVE) ./webhooks
 prove-packages:
-	$(PROVE) $$(go list ./... | grep -v -e /proofs/ -e /storage -e '/webhooks$$')
+	$(PROVE) $$(go list ./... | grep -v -e /proofs/ -e /storage -e /racetest -e '/webhooks$$')
 prove-nodes:
 	$(PROVE) -p 1 ./internal/proofs/nodes ./internal/proofs/plans ./internal/proofs/growth
 prove-crash:

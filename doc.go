@@ -60,8 +60,7 @@
 //   - [github.com/partnerkit/partnerkit/storage/sqlite]: one file, one process
 //   - [github.com/partnerkit/partnerkit/storage/postgres]: any number of processes
 //   - [github.com/partnerkit/partnerkit/storage/sqlstore]: the SQL of both
-//   - [github.com/partnerkit/partnerkit/storage/storetest]: certifies a [Store]; its races are
-//     explored by [github.com/partnerkit/partnerkit/storage/racetest]
+//   - [github.com/partnerkit/partnerkit/storage/storetest]: certifies a [Store]
 //
 // [github.com/partnerkit/partnerkit/partnertest] runs a platform inside the tests of a host, with
 // a manual clock, connected apps and a webhook receiver.

@@ -27,7 +27,7 @@ var floors = [][]string{
 	2: {"idempotency", "oauthserver", "oauthserver/oauthstore", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/fixture"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres"},
-	5: {".", "internal/testdb", "storage/storetest", "storage/racetest", "internal/storetest"},
+	5: {".", "internal/testdb", "storage/storetest", "internal/racetest", "internal/storetest"},
 	6: {"partnertest"},
 	7: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/server/servertest/parts", "examples/books", "examples/books/ledger",
 		"examples/partner", "examples/partner/client",
@@ -57,7 +57,7 @@ var arrows = map[string][]string{
 	"storage/postgres":         {"storage/sqlstore"},
 	"internal/storetest":       {".", "internal/testdb"},                       // certifies a partnerkit.Store
 	"storage/storetest":        {".", "internal/storetest"},                    // likewise, for authors of stores
-	"storage/racetest":         {".", "internal/storetest", "internal/testdb"}, // likewise, with its fixtures
+	"internal/racetest":        {".", "internal/storetest", "internal/testdb"}, // likewise, with its fixtures
 	"examples/server":          {"examples/books", "examples/server/fixtures"}, // the backend that it serves, and its data
 	"examples/server/fixtures": {"examples/books", "examples/books/ledger"},
 	"examples/books":           {"examples/books/ledger"},    // the records behind its API

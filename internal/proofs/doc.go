@@ -10,5 +10,5 @@
 //   - fresh: the README's commands where nothing is installed, and reproducible builds
 //   - plans: the plans of statements on a database that has grown, and no process
 //
-// The races of single operations are explored in storage/racetest, statement by statement.
+// The races of single operations are explored in internal/racetest, statement by statement.
 package proofs

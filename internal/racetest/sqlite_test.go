@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/racetest"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/racetest"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 

@@ -8,9 +8,9 @@
 // at which more than one contender could go on is a choice, and a depth-first search
 // repeats the run until every combination of choices has been made. After each run the
 // package reads the rows with plain SQL and checks that
-//   - every operation returned one of its documented answers
+//   - every operation returned one of its documented results
 //   - the operations did not wait for each other
-//   - answers and rows are those of some serial order of the operations
+//   - results and rows are those of some serial order of the operations
 //
 // So one of several wins, no token outlives what was ended, and no transaction is half done:
 // that an operation is right when nothing races with it is checked by package storetest.
@@ -19,7 +19,6 @@
 // other, those on one idempotency key, those on one app (its data and what developers and
 // reviewers change about it), and those on the queue of events and deliveries.
 //
-// A driver's test calls [Run] beside storetest.Run, and a second time if the driver can
-// share transactions between operations. [Explore] runs one combination of operations, to
+// Its tests run it on SQLite and on PostgreSQL. [Explore] runs one combination of operations, to
 // study a race more closely.
 package racetest

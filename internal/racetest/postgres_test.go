@@ -3,10 +3,10 @@ package racetest_test
 import (
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/racetest"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
-	"github.com/partnerkit/partnerkit/storage/racetest"
 )
 
 // onPostgres returns a new schema. between wraps the connection of each node.

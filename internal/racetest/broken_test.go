@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/racetest"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/storage/racetest"
 )
 
 // rewriter is a database that simulates a bug in the store: it replaces some statements by
