@@ -39,7 +39,10 @@ func (a response) token() string {
 	a.o.Helper()
 	for _, text := range a.values("data-copy") {
 		if i := strings.Index(text, "Bearer "+string(secret.AccessToken)); i >= 0 {
-			token, _, _ := strings.Cut(text[i+len("Bearer "):], `"`)
+			token := text[i+len("Bearer "):]
+			if end := strings.IndexAny(token, `"'`); end >= 0 {
+				token = token[:end]
+			}
 			return token
 		}
 	}

@@ -22,18 +22,21 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
+// describedWebhook is an event in the description.
+type describedWebhook struct {
+	Post struct {
+		Summary     string
+		RequestBody struct {
+			Content map[string]struct {
+				Example struct{ Type, Data any }
+			}
+		} `yaml:"requestBody"`
+	}
+}
+
 // described is what a test looks at in the description.
 type described struct {
-	Webhooks ordered[struct {
-		Post struct {
-			Summary     string
-			RequestBody struct {
-				Content map[string]struct {
-					Example struct{ Type, Data any }
-				}
-			} `yaml:"requestBody"`
-		}
-	}]
+	Webhooks   yaml.Node // in its order
 	Components struct {
 		Schemas map[string]struct {
 			Enum       []string
@@ -175,22 +178,27 @@ func TestDescribedEventsAndScopes(t *testing.T) {
 	for _, e := range events.DefaultCatalog().All() {
 		want = append(want, e.Name)
 	}
-	for _, w := range d.Webhooks {
-		got = append(got, w.Name)
-		definition, _ := events.DefaultCatalog().Lookup(w.Name)
+	for named := range slices.Chunk(d.Webhooks.Content, 2) {
+		var w describedWebhook
+		if err := named[1].Decode(&w); err != nil {
+			t.Fatal(err)
+		}
+		name := named[0].Value
+		got = append(got, name)
+		definition, _ := events.DefaultCatalog().Lookup(name)
 		var sample any
 		if err := json.Unmarshal(definition.Sample, &sample); err != nil {
-			t.Fatalf("%s: %v", w.Name, err)
+			t.Fatalf("%s: %v", name, err)
 		}
-		example := w.Value.Post.RequestBody.Content["application/json"].Example
+		example := w.Post.RequestBody.Content["application/json"].Example
 		encoded, err := json.Marshal(example.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var data any
 		_ = json.Unmarshal(encoded, &data) // numbers as in the sample
-		if diff := cmp.Diff(sample, data); diff != "" || example.Type != w.Name || w.Value.Post.Summary != definition.Description {
-			t.Errorf("%s, %q: the example is of %v (-sample +example):\n%s", w.Name, w.Value.Post.Summary, example.Type, diff)
+		if diff := cmp.Diff(sample, data); diff != "" || example.Type != name || w.Post.Summary != definition.Description {
+			t.Errorf("%s, %q: the example is of %v (-sample +example):\n%s", name, w.Post.Summary, example.Type, diff)
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -2,27 +2,75 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// mergeYAML adds a document to another, of which JSON is one too: members of mappings are
-// merged, anything else is replaced. Anchors are written out, and x-headers, which holds
-// the anchors of description.yaml, is left out.
-func mergeYAML(base, added []byte) ([]byte, error) {
+// mergeYAML adds a document to another, of which JSON is one too, and returns the result as
+// YAML and as JSON: members of mappings are merged, anything else is replaced. Anchors are
+// written out, and x-headers, which holds the anchors of description.yaml, is left out.
+func mergeYAML(base, added []byte) (asYAML, asJSON []byte, err error) {
 	var to, from yaml.Node
 	if err := yaml.Unmarshal(base, &to); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := yaml.Unmarshal(added, &from); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	merge(to.Content[0], resolved(from.Content[0]))
-	var out bytes.Buffer
+	merged := resolved(to.Content[0])
+	var out, inJSON bytes.Buffer
 	e := yaml.NewEncoder(&out)
 	e.SetIndent(2)
-	err := e.Encode(resolved(to.Content[0]))
-	return out.Bytes(), err
+	if err := e.Encode(merged); err != nil {
+		return nil, nil, err
+	}
+	err = writeJSON(&inJSON, merged)
+	return out.Bytes(), inJSON.Bytes(), err
+}
+
+// writeJSON writes a document without anchors as JSON, its members in the same order.
+func writeJSON(w *bytes.Buffer, n *yaml.Node) error {
+	if n.Kind == yaml.ScalarNode {
+		var value any = n.Value
+		if n.Tag != "!!timestamp" { // a date is a text
+			if err := n.Decode(&value); err != nil {
+				return err
+			}
+		}
+		text, err := json.Marshal(value)
+		w.Write(text)
+		return err
+	}
+	opening, closing := byte('['), byte(']')
+	if n.Kind == yaml.MappingNode {
+		opening, closing = '{', '}'
+	}
+	w.WriteByte(opening)
+	for i, one := range n.Content {
+		isName := n.Kind == yaml.MappingNode && i%2 == 0
+		switch {
+		case i == 0:
+		case n.Kind == yaml.MappingNode && !isName:
+			w.WriteByte(':')
+		default:
+			w.WriteByte(',')
+		}
+		if isName { // a status is a number in YAML
+			name, err := json.Marshal(one.Value)
+			if err != nil {
+				return err
+			}
+			w.Write(name)
+			continue
+		}
+		if err := writeJSON(w, one); err != nil {
+			return err
+		}
+	}
+	w.WriteByte(closing)
+	return nil
 }
 
 func merge(to, from *yaml.Node) {

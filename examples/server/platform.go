@@ -35,7 +35,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 	site := books.SiteConfig{
 		Books: p.books, APIURL: p.apiURL, AppURL: p.appURL, CookieDomain: p.cookieDomain,
 		Errors: s.errors, Limiter: p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log,
-		Links: []theme.Link{{Text: "API", Href: "/openapi"}},
+		Links: []theme.Link{{Text: "API", Href: referencePath}},
 	}
 	if p.dev {
 		site.SessionLifetime = developmentSessionLifetime
@@ -46,8 +46,6 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 	if err := checkCookieDomain(p.cookieDomain, p.apiURL, p.appURL); err != nil {
 		return nil, err
 	}
-	s.site.Handle("GET /openapi", s.showDescription)
-	s.site.Handle("GET /openapi/{topic}", s.showDescription)
 
 	// The platform: what it asks of the backend, what it serves for it, what it runs on.
 	cfg := partnerkit.Config{
@@ -72,8 +70,9 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 	if s.platform, err = partnerkit.New(ctx, cfg); err != nil {
 		return nil, err
 	}
-	if s.spec, err = newDescription(s.platform.OpenAPI, p.apiURL, p.appURL); err != nil {
-		return nil, err
+	s.spec = newDescription(s.platform, p.apiURL, p.appURL)
+	for _, pattern := range []string{referencePath, referencePath + "/{topic}", referencePath + "/assets/"} {
+		s.site.Handle("GET "+pattern, s.spec.show)
 	}
 	s.site.Connect(s.platform)
 	s.oauth = s.platform.OAuth()

@@ -25,7 +25,7 @@ var floors = [][]string{
 		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/httpapi", "internal/look", "internal/hostrequest", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/testenv", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest", "internal/export"},
 	1: {"partner", "events", "events/schemacheck", "analytics", "audit", "idempotency/keystore"},
 	2: {"idempotency", "oauthserver", "oauthserver/oauthstore", "oauthserver/pages", "webhooks", "appdata"},
-	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/fixture"},
+	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/reference", "internal/fixture"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres"},
 	5: {".", "internal/testdb", "storage/storetest", "internal/racetest", "internal/storetest"},
 	6: {"partnertest"},
@@ -44,6 +44,7 @@ var arrows = map[string][]string{
 	"operator":                 {"console"},                                                // listings are reviewed there
 	"internal/site":            {"console"},                                                // how its listings stand
 	"console/pages":            {"internal/site"},                                          // what it shares with operator/pages
+	"internal/reference":       {"internal/site"},                                          // the frame of its pages
 	"operator/pages":           {"internal/site", "console"},                               // what it shares with console/pages; listings
 	"internal/look":            {"theme", "locale"},                                        // what its pages show
 	"internal/secret":          {"internal/id", "storage"},                                 // a token carries the id of its record; its digest is what stores keep

@@ -15,12 +15,19 @@ type Sample struct {
 	Language, Source string
 }
 
-// Call is a call of an API with an access token.
+// Call is a call of an API.
 type Call struct {
-	Group              string // names the call on its page; empty: it is the only one
-	Method, URL, Token string
-	Body               string // JSON; empty: none
+	Group          string // names the call on its page; empty: it is the only one
+	Method, URL    string
+	Token          string // an access token; empty: none
+	User, Password string // of Basic authentication; empty: none
+	Header         []Header
+	Type           string // the media type of the body; empty: JSON
+	Body           string // empty: none
 }
+
+// Header is a header of a request.
+type Header struct{ Name, Value string }
 
 // Calls returns programs that make a call, one for each language. The parts of the call are
 // quoted for the language.
@@ -34,38 +41,82 @@ func Calls(c Call) []Sample {
 	}
 }
 
-func (c Call) curl() string {
-	text := "curl -s"
-	if c.Method != "GET" {
-		text += " -X " + c.Method
+const jsonType = "application/json"
+
+func (c Call) mediaType() string { return cmp.Or(c.Type, jsonType) }
+
+// headers returns the headers of the call, without those of Basic authentication.
+func (c Call) headers() []Header {
+	var all []Header
+	if c.Token != "" {
+		all = append(all, Header{"Authorization", "Bearer " + c.Token})
 	}
-	text += ` -H "Authorization: Bearer ` + c.Token + `"`
+	all = append(all, c.Header...)
 	if c.Body != "" {
-		text += " -H \"Content-Type: application/json\" \\\n  -d " + shellQuoted(c.Body) + " \\\n "
+		all = append(all, Header{"Content-Type", c.mediaType()})
 	}
-	return text + " " + shellQuoted(c.URL) + "\n"
+	return all
+}
+
+func (c Call) curl() string {
+	parts := []string{"curl -s"}
+	if c.Method != "GET" {
+		parts[0] += " -X " + c.Method
+	}
+	if c.User != "" {
+		parts = append(parts, "-u "+shellQuoted(c.User+":"+c.Password))
+	}
+	for _, h := range c.headers() {
+		parts = append(parts, "-H "+shellQuoted(h.Name+": "+h.Value))
+	}
+	if c.Body != "" {
+		parts = append(parts, "-d "+shellQuoted(c.Body))
+	}
+	return strings.Join(append(parts, shellQuoted(c.URL)), " \\\n  ") + "\n"
 }
 
 func (c Call) javaScript() string {
-	options, headers := "", fmt.Sprintf("Authorization: %q", "Bearer "+c.Token)
+	var options, headers strings.Builder
 	if c.Method != "GET" {
-		options = fmt.Sprintf("  method: %q,\n", c.Method)
+		fmt.Fprintf(&options, "  method: %s,\n", scriptQuoted(c.Method))
 	}
-	if c.Body != "" {
-		headers += `, "Content-Type": "application/json"`
+	if c.User != "" {
+		fmt.Fprintf(&headers, "    Authorization: \"Basic \" + btoa(%s),\n", scriptQuoted(c.User+":"+c.Password))
 	}
-	options += "  headers: { " + headers + " },\n"
-	if c.Body != "" {
-		options += "  body: JSON.stringify(" + indented(c.Body) + "),\n"
+	for _, h := range c.headers() {
+		fmt.Fprintf(&headers, "    %s: %s,\n", scriptQuoted(h.Name), scriptQuoted(h.Value))
 	}
-	return fmt.Sprintf("const response = await fetch(%q, {\n%s});\nconsole.log(response.status, await response.text());\n", c.URL, options)
+	if headers.Len() > 0 {
+		options.WriteString("  headers: {\n" + headers.String() + "  },\n")
+	}
+	switch {
+	case c.Body == "":
+	case c.isJSON():
+		options.WriteString("  body: JSON.stringify(" + indented(c.Body) + "),\n")
+	default:
+		options.WriteString("  body: " + scriptQuoted(c.Body) + ",\n")
+	}
+	second := ""
+	if options.Len() > 0 {
+		second = ", {\n" + options.String() + "}"
+	}
+	return fmt.Sprintf("const response = await fetch(%s%s);\nconsole.log(response.status, await response.text());\n", scriptQuoted(c.URL), second)
+}
+
+func (c Call) isJSON() bool {
+	return strings.HasSuffix(c.mediaType(), "json") && json.Valid([]byte(c.Body))
 }
 
 func (c Call) golang() string {
-	body, read, contentType := "nil", "", ""
+	body, read, set := "nil", "", ""
 	if c.Body != "" {
 		body, read = fmt.Sprintf("strings.NewReader(%s)", goQuoted(c.Body)), "\t\"strings\"\n"
-		contentType = "\treq.Header.Set(\"Content-Type\", \"application/json\")\n"
+	}
+	if c.User != "" {
+		set = fmt.Sprintf("\treq.SetBasicAuth(%q, %q)\n", c.User, c.Password)
+	}
+	for _, h := range c.headers() {
+		set += fmt.Sprintf("\treq.Header.Set(%q, %q)\n", h.Name, h.Value)
 	}
 	return fmt.Sprintf(`package main
 
@@ -81,7 +132,6 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	req.Header.Set("Authorization", %q)
 %s	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		log.Fatal(err)
@@ -93,29 +143,37 @@ func main() {
 	}
 	fmt.Println(resp.Status, string(body))
 }
-`, read, c.Method, c.URL, body, "Bearer "+c.Token, contentType)
+`, read, c.Method, c.URL, body, set)
 }
 
 func (c Call) python() string {
-	headers, data := fmt.Sprintf("%q: %q", "Authorization", "Bearer "+c.Token), ""
-	if c.Body != "" {
-		headers += `, "Content-Type": "application/json"`
-		data = fmt.Sprintf("    data=%q.encode(),\n", compact(c.Body))
+	imports, headers, data := "", "", ""
+	if c.User != "" {
+		imports = "import base64\n"
+		headers += fmt.Sprintf("        \"Authorization\": \"Basic \" + base64.b64encode(%s.encode()).decode(),\n", scriptQuoted(c.User+":"+c.Password))
 	}
-	return fmt.Sprintf(`import urllib.error
+	for _, h := range c.headers() {
+		headers += fmt.Sprintf("        %s: %s,\n", scriptQuoted(h.Name), scriptQuoted(h.Value))
+	}
+	if headers != "" {
+		headers = "    headers={\n" + headers + "    },\n"
+	}
+	if c.Body != "" {
+		data = fmt.Sprintf("    data=%s.encode(),\n", scriptQuoted(c.compact()))
+	}
+	return fmt.Sprintf(`%simport urllib.error
 import urllib.request
 
 request = urllib.request.Request(
-    %q,
-    method=%q,
-    headers={%s},
-%s)
+    %s,
+    method=%s,
+%s%s)
 try:
     response = urllib.request.urlopen(request)
 except urllib.error.HTTPError as error:
     response = error
 print(response.status, response.read().decode())
-`, c.URL, c.Method, headers, data)
+`, imports, scriptQuoted(c.URL), scriptQuoted(c.Method), headers, data)
 }
 
 // shellQuoted returns a text as one word of a shell.
@@ -132,11 +190,20 @@ func goQuoted(text string) string {
 // indented returns JSON as it stands in the argument of a call.
 func indented(body string) string { return strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n  ") }
 
-// compact returns JSON on one line, if it is JSON.
-func compact(body string) string {
+// compact returns JSON on one line, and any other body as it is.
+func (c Call) compact() string {
 	var line bytes.Buffer
-	if json.Compact(&line, []byte(body)) != nil {
-		return body
+	if !c.isJSON() || json.Compact(&line, []byte(c.Body)) != nil {
+		return c.Body
 	}
 	return line.String()
+}
+
+// scriptQuoted returns a text as a string of JavaScript and of Python, which is one of JSON.
+func scriptQuoted(text string) string {
+	var quoted strings.Builder
+	e := json.NewEncoder(&quoted)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // a text can be encoded, and a Builder takes it
+	return strings.TrimSuffix(quoted.String(), "\n")
 }

@@ -19,12 +19,18 @@ import (
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		call samples.Call
-		path string
-		body string
+		call   samples.Call
+		path   string
+		header string // what the server must receive beside the path
+		body   string
 	}{
-		"get":  {samples.Call{Method: http.MethodGet, Token: "tok_1"}, "/invoices?a=it's&b=$(id)", ""},
-		"post": {samples.Call{Method: http.MethodPost, Token: "tok_1", Body: "{\n  \"name\": \"it's `a` $(b) \\\\ ü\"\n}"}, "/customers", "{\"name\":\"it's `a` $(b) \\\\ ü\"}"},
+		"get":  {samples.Call{Method: http.MethodGet, Token: "tok_1"}, "/invoices?a=it's&b=$(id)", "Bearer tok_1  ", ""},
+		"open": {samples.Call{Method: http.MethodGet}, "/open", "  ", ""},
+		"post": {samples.Call{Method: http.MethodPost, Token: "tok_1", Body: "{\n  \"name\": \"it's `a` $(b) \\\\ ü\"\n}"}, "/customers", "Bearer tok_1  application/json", "{\"name\":\"it's `a` $(b) \\\\ ü\"}"},
+		"form": {
+			samples.Call{Method: http.MethodPost, User: "id", Password: "it's $(b)", Type: "application/x-www-form-urlencoded", Body: "a=b&c=it%27s", Header: []samples.Header{{Name: "X-Extra", Value: `it's "$(b)"`}}},
+			"/token", "Basic aWQ6aXQncyAkKGIp it's \"$(b)\" application/x-www-form-urlencoded", "a=b&c=it%27s",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -32,7 +38,7 @@ func TestCalls(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
 				compact := strings.NewReplacer("\n  ", "", "\n", "", ": ", ":").Replace(string(body))
-				received <- r.Method + " " + r.URL.RequestURI() + " " + r.Header.Get("Authorization") + " " + compact
+				received <- r.Method + " " + r.URL.RequestURI() + " " + r.Header.Get("Authorization") + " " + r.Header.Get("X-Extra") + " " + r.Header.Get("Content-Type") + " " + compact
 				_, _ = io.WriteString(w, `{"ok": true}`)
 			}))
 			defer server.Close()
@@ -50,7 +56,7 @@ func TestCalls(t *testing.T) {
 						t.Fatalf("%v: %s\n%s", err, out, one.Source)
 					}
 					got := <-received
-					if want := c.call.Method + " " + strings.ReplaceAll(c.path, "'", "%27") + " Bearer tok_1 " + c.body; strings.ReplaceAll(got, "'s&", "%27s&") != want {
+					if want := c.call.Method + " " + strings.ReplaceAll(c.path, "'", "%27") + " " + c.header + " " + c.body; strings.ReplaceAll(got, "'s&", "%27s&") != want {
 						t.Errorf("the server received\n%s\nwant\n%s", got, want)
 					}
 				})

@@ -45,7 +45,7 @@ func TestFirstCall_AZ12(t *testing.T) {
 	dev.submit("Get a sandbox token")
 	dev.sees("Waiting for your first call")
 	dev.inspect("start-token")
-	token := get[string](dev, `[...document.querySelectorAll("[data-copy]")].map((e) => e.dataset.copy).find((text) => text.startsWith("curl")).match(/Bearer ([^"]+)/)[1]`)
+	token := get[string](dev, `[...document.querySelectorAll("[data-copy]")].map((e) => e.dataset.copy).find((text) => text.startsWith("curl")).match(/Bearer ([^"']+)/)[1]`)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.API+"/profile", nil)
 	if err != nil {
 		t.Fatal(err)

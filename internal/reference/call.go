@@ -1,0 +1,116 @@
+package reference
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/partnerkit/partnerkit/internal/samples"
+)
+
+// call is what a page shows of how to call an operation: the zero value for a webhook, which
+// the platform calls.
+type call struct {
+	Samples []samples.Sample
+	Try     *try // nil: a browser cannot call it with an access token
+}
+
+// try is what the script sends.
+type try struct {
+	Method, Server, Path string
+	Parameters           []tryParameter `json:",omitempty"`
+	Type, Body           string         `json:",omitempty"` // the media type of the body
+	Token                bool           `json:",omitempty"` // it needs an access token
+}
+
+type tryParameter struct {
+	Name, In, Example string
+	Required          bool `json:",omitempty"`
+}
+
+// call returns how to call an operation at a base URL.
+func (d document) call(one operationView, server string, parameters []parameter) call {
+	if !strings.HasPrefix(one.Path, "/") {
+		return call{}
+	}
+	c := samples.Call{Group: "in-" + one.ID, Method: one.Method}
+	t := try{Method: one.Method, Server: server, Path: one.Path}
+	path, query := one.Path, url.Values{}
+	for _, p := range parameters {
+		value := d.exampleParameter(p)
+		t.Parameters = append(t.Parameters, tryParameter{p.Name, p.In, value, p.Required || p.In == "path"})
+		switch {
+		case p.In == "path":
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(value))
+		case p.In == "query" && p.Required:
+			query.Set(p.Name, value)
+		case p.In == "header" && p.Required:
+			c.Header = append(c.Header, samples.Header{Name: p.Name, Value: value})
+		}
+	}
+	c.URL = server + path
+	if len(query) > 0 {
+		c.URL += "?" + query.Encode()
+	}
+	if len(one.Bodies) > 0 && one.Bodies[0].Example != "" {
+		c.Type, c.Body = one.Bodies[0].Type, one.Bodies[0].Example
+		t.Type, t.Body = c.Type, c.Body
+	}
+	authenticate(&c, one.Needs)
+	return call{Samples: samples.Calls(c), Try: t.ifPossible(one)}
+}
+
+// authenticate gives a sample the first way of authentication that the call has, with words
+// that stand for the secrets.
+func authenticate(c *samples.Call, needs []way) {
+	for _, way := range needs {
+		stand, s := placeholder(way.Name), way.scheme
+		switch {
+		case s.Type == "http" && strings.EqualFold(s.Scheme, "basic"):
+			c.User, c.Password = "CLIENT_ID", "CLIENT_SECRET"
+		case s.isBearer():
+			c.Token = stand
+		case s.Type == "apiKey" && s.In == "cookie":
+			c.Header = append(c.Header, samples.Header{Name: "Cookie", Value: s.Name + "=" + stand})
+		case s.Type == "apiKey" && s.In == "header":
+			c.Header = append(c.Header, samples.Header{Name: s.Name, Value: stand})
+		default:
+			continue
+		}
+		return
+	}
+}
+
+func (s securityScheme) isBearer() bool {
+	return s.Type == "oauth2" || s.Type == "openIdConnect" || s.Type == "http" && strings.EqualFold(s.Scheme, "bearer")
+}
+
+// placeholder returns the word that stands for a secret: YOUR_ACCESS_TOKEN for accessToken.
+func placeholder(name string) string {
+	var word strings.Builder
+	word.WriteString("YOUR_")
+	for i, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			r = '_'
+		case i > 0 && unicode.IsUpper(r):
+			word.WriteByte('_')
+		}
+		word.WriteRune(unicode.ToUpper(r))
+	}
+	return word.String()
+}
+
+// ifPossible returns the call for a browser; nil if it needs something other than an access
+// token, or a body that cannot be written by hand.
+func (t try) ifPossible(one operationView) *try {
+	isOpen := len(one.Needs) == 0
+	for _, way := range one.Needs {
+		t.Token = t.Token || way.scheme.Type == "oauth2"
+		isOpen = isOpen || way.Name == ""
+	}
+	if !isOpen && !t.Token || len(one.Bodies) > 0 && t.Body == "" {
+		return nil
+	}
+	return &t
+}
