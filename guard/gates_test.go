@@ -117,10 +117,11 @@ var gates = map[string]gate{
 		return nil
 	}),
 	"revoked": ending(revoked, func(k *api, g fixture.Tokens) error {
-		return k.revoke(oauthstore.Revocation{AccessTokenID: g.AccessID, Now: harness.Start})
+		return k.revoke(g)
 	}),
 	"family ended": ending(revoked, func(k *api, g fixture.Tokens) error {
-		return k.revoke(oauthstore.Revocation{FamilyID: g.FamilyID, Now: harness.Start})
+		_, err := k.Store.EndFamily(k.Context(), g.FamilyID, harness.Start)
+		return err
 	}),
 	"app suspended": ending(appRefused, func(k *api, _ fixture.Tokens) error {
 		return k.OAuth.SetAppStatus(k.Context(), k.app.ID, partner.AppSuspended)
@@ -246,8 +247,8 @@ func (a response) has(want outcome) {
 	}
 }
 
-func (k *api) revoke(r oauthstore.Revocation) error {
-	_, err := k.Store.Revoke(k.Context(), r)
+func (k *api) revoke(g fixture.Tokens) error {
+	_, err := k.Store.RevokeAccessToken(k.Context(), g.AccessID, k.Clock.Now())
 	return err
 }
 
@@ -271,7 +272,7 @@ func TestRevocationOnEveryNode(t *testing.T) {
 		k.API = node
 		k.send("GET /invoices", bearer(g.Access)).ok()
 	}
-	k.Must(k.revoke(oauthstore.Revocation{AccessTokenID: g.AccessID, Now: k.Clock.Now()}))
+	k.Must(k.revoke(g))
 	for _, node := range []http.Handler{k.surface, other} {
 		k.API = node
 		k.send("GET /invoices", bearer(g.Access)).refused(http.StatusUnauthorized, "")

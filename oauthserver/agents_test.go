@@ -11,7 +11,6 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -112,7 +111,7 @@ func TestRegisteredScopes(t *testing.T) {
 				got.refused(http.StatusBadRequest, "invalid_scope", "*")
 				return
 			}
-			device, err := k.Store.Device(t.Context(), oauthstore.DeviceQuery{UserCode: got.text("user_code")})
+			device, err := k.Store.DeviceByUserCode(t.Context(), got.text("user_code"))
 			if err != nil || device.Scopes.String() != test.want {
 				t.Errorf("%v, %v", device.Scopes, err)
 			}
@@ -204,7 +203,7 @@ func TestStepUp(t *testing.T) {
 		t.Errorf("%v", metadata)
 	}
 	got := k.post("/oauth/device/authorize", withBasic(clientID, ""))
-	device, err := k.Store.Device(t.Context(), oauthstore.DeviceQuery{UserCode: got.text("user_code")})
+	device, err := k.Store.DeviceByUserCode(t.Context(), got.text("user_code"))
 	if err != nil || !device.Scopes.Equal(narrow) {
 		t.Errorf("the default after the console's change: %v, %v", device.Scopes, err)
 	}

@@ -138,7 +138,7 @@ func (k *apiHarness) newDevice(clientID string) (deviceCode, userCode string) {
 
 func (k *apiHarness) approveDevice(userCode string) {
 	k.Helper()
-	device, err := k.Store.Device(k.Context(), oauthstore.DeviceQuery{UserCode: userCode})
+	device, err := k.Store.DeviceByUserCode(k.Context(), userCode)
 	k.Must(err)
 	approved, err := k.Store.DecideDevice(k.Context(), k.approval(device.ID))
 	if err != nil || approved.Outcome != oauthstore.ApprovalDone {

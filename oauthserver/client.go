@@ -87,7 +87,7 @@ type authenticatedClient struct {
 }
 
 // owns reports whether a token was issued to this client.
-func (c authenticatedClient) owns(s oauthstore.Standing) bool { return c.ID == s.AppID }
+func (c authenticatedClient) owns(o oauthstore.Owners) bool { return c.ID == o.AppID }
 
 // authenticate returns the client that calls. Every failure is the same invalid_client. A
 // failed authentication uses up nothing and counts toward the lockouts of the endpoint.

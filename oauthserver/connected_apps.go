@@ -152,7 +152,7 @@ func (s *Server) connectedBy(ctx context.Context, m member) (map[string]connecte
 	if nameOf == nil && !m.business.MayConnect {
 		return nil, nil
 	}
-	grants, err := s.cfg.Store.Grants(ctx, oauthstore.GrantQuery{BusinessID: m.business.ID})
+	grants, err := s.cfg.Store.Grants(ctx, m.business.ID, "")
 	if err != nil {
 		return nil, err
 	}

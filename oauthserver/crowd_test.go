@@ -58,7 +58,7 @@ func (s *crowdStore) RefreshToken(ctx context.Context, tokenID string, digest st
 	return s.Store.RefreshToken(ctx, tokenID, digest)
 }
 
-func (s *crowdStore) Device(ctx context.Context, q oauthstore.DeviceQuery) (oauthstore.DeviceCode, error) {
+func (s *crowdStore) Device(ctx context.Context, digest storage.Digest) (oauthstore.DeviceCode, error) {
 	defer s.wait()
-	return s.Store.Device(ctx, q)
+	return s.Store.Device(ctx, digest)
 }

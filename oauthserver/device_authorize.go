@@ -81,7 +81,7 @@ func (s *Server) serveDeviceAuthorize(w http.ResponseWriter, r *http.Request) er
 func (s *Server) createDevice(ctx context.Context, c call, app partner.App, scopes identity.Scopes) (secret.Secret, string, error) {
 	deviceCode := secret.New(secret.DeviceCode)
 	device := oauthstore.DeviceCode{
-		Standing: oauthstore.Standing{AppID: app.ID, ClientID: app.ClientID},
+		Standing: oauthstore.Standing{Owners: oauthstore.Owners{AppID: app.ID}, ClientID: app.ClientID},
 		ID:       id.New(id.Device, c.now), Scopes: scopes, Status: oauthstore.DevicePending,
 		CreatedAt: c.now, ExpiresAt: c.now.Add(s.cfg.Lifetimes.DeviceCode),
 	}

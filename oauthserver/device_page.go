@@ -102,7 +102,7 @@ func (s *Server) openDevice(r *http.Request, typed string, now time.Time) (pendi
 	if err != nil {
 		return pendingDevice{}, deviceFormProblem{shownCode(typed), errUserCode}
 	}
-	device, err := s.cfg.Store.Device(r.Context(), oauthstore.DeviceQuery{UserCode: userCode})
+	device, err := s.cfg.Store.DeviceByUserCode(r.Context(), userCode)
 	switch {
 	case errors.Is(err, partner.ErrNotFound):
 		return pendingDevice{}, deviceFormProblem{userCode, errUserCode}

@@ -174,7 +174,7 @@ func TestDeviceDenied(t *testing.T) {
 	t.Parallel()
 	k := newAPIHarness(t)
 	device, user := k.newDevice(confidentialID)
-	found, err := k.Store.Device(t.Context(), oauthstore.DeviceQuery{UserCode: user})
+	found, err := k.Store.DeviceByUserCode(t.Context(), user)
 	k.Must(err)
 	denied, err := k.Store.DecideDevice(t.Context(), oauthstore.Decision{RequestID: found.ID, Now: k.Clock.Now(), IsDenied: true})
 	if err != nil || denied.Outcome != oauthstore.ApprovalDone {

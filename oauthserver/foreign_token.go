@@ -50,7 +50,7 @@ func (s *Server) grantForeign(ctx context.Context, c call, client authenticatedC
 	case started.HadEnded:
 		return none, apierror.GrantError(apierror.GrantRevoked)
 	default:
-		s.tellReuse(ctx, oauthstore.Standing{AppID: client.ID, BusinessID: started.BusinessID, UserID: started.UserID})
+		s.tellReuse(ctx, oauthstore.Owners{AppID: client.ID, BusinessID: started.BusinessID, UserID: started.UserID})
 		return none, apierror.GrantError(apierror.GrantReuseDetected)
 	}
 	granted, ok, err := s.cfg.ForeignRefreshTokens(ctx, ForeignToken{ClientID: client.ClientID, Token: text})
@@ -80,7 +80,7 @@ func (s *Server) grantForeign(ctx context.Context, c call, client authenticatedC
 		return none, apierror.Failed("redeem foreign refresh token", err)
 	}
 	if issued.Outcome == oauthstore.Lost {
-		s.tellReuse(ctx, oauthstore.Standing{AppID: client.ID, BusinessID: use.BusinessID, UserID: use.UserID})
+		s.tellReuse(ctx, oauthstore.Owners{AppID: client.ID, BusinessID: use.BusinessID, UserID: use.UserID})
 	}
 	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked})
 }

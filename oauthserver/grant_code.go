@@ -25,9 +25,9 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 	if err != nil {
 		return tokenResponse{}, err
 	}
-	code, err := findOwn(client, secret.AuthorizationCode, presented, func(code secret.Secret) (oauthstore.Code, oauthstore.Standing, error) {
+	code, err := findOwn(client, secret.AuthorizationCode, presented, func(code secret.Secret) (oauthstore.Code, oauthstore.Owners, error) {
 		found, err := s.cfg.Store.Code(ctx, code.Digest())
-		return found, found.Standing, err
+		return found, found.Owners, err
 	})
 	if err != nil {
 		return tokenResponse{}, err
@@ -64,7 +64,7 @@ func (s *Server) spendCode(ctx context.Context, c call, code oauthstore.Code, bi
 	if binding.Code() != apierror.InvalidGrant {
 		return binding
 	}
-	spent, err := s.cfg.Store.Revoke(ctx, oauthstore.Revocation{CodeID: code.ID, Now: c.now})
+	spent, err := s.cfg.Store.SpendCode(ctx, code.ID, c.now)
 	switch {
 	case err != nil:
 		return apierror.Failed("spend code", err)
@@ -80,7 +80,7 @@ func (s *Server) spendCode(ctx context.Context, c call, code oauthstore.Code, bi
 // tokens.
 func (s *Server) replayCode(ctx context.Context, c call, code oauthstore.Code, binding *apierror.OAuthError) error {
 	if binding == nil && code.FamilyID != "" {
-		if _, err := s.cfg.Store.Revoke(ctx, oauthstore.Revocation{FamilyID: code.FamilyID, Now: c.now}); err != nil {
+		if _, err := s.cfg.Store.EndFamily(ctx, code.FamilyID, c.now); err != nil {
 			return apierror.Failed("replay code", err)
 		}
 	}

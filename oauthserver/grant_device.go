@@ -41,9 +41,9 @@ func (s *Server) grantDevice(ctx context.Context, c call, client authenticatedCl
 
 // ownDevice returns a device code of this client.
 func (s *Server) ownDevice(ctx context.Context, client authenticatedClient, presented string) (oauthstore.DeviceCode, error) {
-	return findOwn(client, secret.DeviceCode, presented, func(code secret.Secret) (oauthstore.DeviceCode, oauthstore.Standing, error) {
-		device, err := s.cfg.Store.Device(ctx, oauthstore.DeviceQuery{Digest: code.Digest()})
-		return device, device.Standing, err
+	return findOwn(client, secret.DeviceCode, presented, func(code secret.Secret) (oauthstore.DeviceCode, oauthstore.Owners, error) {
+		device, err := s.cfg.Store.Device(ctx, code.Digest())
+		return device, device.Owners, err
 	})
 }
 

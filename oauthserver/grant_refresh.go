@@ -45,9 +45,9 @@ func (s *Server) refresh(ctx context.Context, c call, client authenticatedClient
 	if _, err := secret.Parse(secret.RefreshToken, text); err != nil && s.cfg.ForeignRefreshTokens != nil {
 		return s.grantForeign(ctx, c, client, text)
 	}
-	token, err := findOwn(client, secret.RefreshToken, text, func(presented secret.Secret) (presentedToken, oauthstore.Standing, error) {
+	token, err := findOwn(client, secret.RefreshToken, text, func(presented secret.Secret) (presentedToken, oauthstore.Owners, error) {
 		token, err := s.cfg.Store.RefreshToken(ctx, presented.TokenID(), presented.Digest())
-		return presentedToken{token, presented}, token.Standing, err
+		return presentedToken{token, presented}, token.Owners, err
 	})
 	if err != nil {
 		return tokenResponse{}, err
@@ -59,7 +59,7 @@ func (s *Server) refresh(ctx context.Context, c call, client authenticatedClient
 	if client.Type == partner.Public {
 		rotation.Retry = min(rotation.Retry, maxPublicRetry)
 	}
-	if !token.Used { // for a used token the store's operation ends the family, or repeats the response
+	if !token.Used {
 		if !c.now.Before(token.ExpiresAt) {
 			return tokenResponse{}, apierror.GrantError(apierror.GrantExpired)
 		}
@@ -67,7 +67,17 @@ func (s *Server) refresh(ctx context.Context, c call, client authenticatedClient
 			return tokenResponse{}, err
 		}
 	}
-	return s.rotate(ctx, c, token, rotation)
+	member, err := s.isMember(ctx, token.BusinessID, token.UserID)
+	if err != nil {
+		return tokenResponse{}, err
+	}
+	if err := s.noteMembership(ctx, token.Standing, member); err != nil { // before anything is rotated
+		return tokenResponse{}, err
+	}
+	if token.Used {
+		return s.reuse(ctx, c, token, rotation, oauthstore.NewTokens{NotMember: !member, Now: c.now})
+	}
+	return s.rotate(ctx, c, token, rotation, member)
 }
 
 // presentedToken is a refresh token with its text, which only the client has.
@@ -76,31 +86,43 @@ type presentedToken struct {
 	text secret.Secret
 }
 
-// rotate runs the store's operation and returns its response.
-func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r oauthstore.Rotation) (tokenResponse, error) {
-	member, err := s.isMember(ctx, token.BusinessID, token.UserID)
-	if err != nil {
-		return tokenResponse{}, err
-	}
-	if err := s.noteMembership(ctx, token.Standing, member); err != nil { // before anything is rotated
-		return tokenResponse{}, err
-	}
+// rotate uses an unused token up for new tokens. If another request was first, the token is
+// reused.
+func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r oauthstore.Rotation, isMember bool) (tokenResponse, error) { //nolint:revive // the value, not a switch
 	tokens := tokenpair.New(c.now)
 	if r.Retry > 0 {
+		var err error
 		if r.Response, err = tokens.Seal(token.text, r.Token.ID, r.Narrow.String()+"\n"+c.target()); err != nil {
 			return tokenResponse{}, apierror.Failed("seal tokens", err)
 		}
 	}
-	issued, err := s.cfg.Store.RotateRefresh(ctx, r, s.newTokens(tokens, c.now, member))
+	issued, err := s.cfg.Store.RotateRefresh(ctx, r, s.newTokens(tokens, c.now, isMember))
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("rotate refresh token", err)
 	}
+	return s.rotated(ctx, c, token, tokens, issued)
+}
+
+// reuse handles a token that was used before. Its family ends, unless a client that lost the
+// response may repeat the refresh: it gets the same tokens again. Nothing is issued, so that n
+// has no ids.
+func (s *Server) reuse(ctx context.Context, c call, token presentedToken, r oauthstore.Rotation, n oauthstore.NewTokens) (tokenResponse, error) {
+	reused, err := s.cfg.Store.RotateRefresh(ctx, r, n)
+	if err != nil {
+		return tokenResponse{}, apierror.Failed("reuse refresh token", err)
+	}
+	return s.rotated(ctx, c, token, tokenpair.Pair{}, reused)
+}
+
+// rotated returns the response of a rotation.
+func (s *Server) rotated(ctx context.Context, c call, token presentedToken, tokens tokenpair.Pair, issued oauthstore.IssueResult) (tokenResponse, error) {
 	if issued.Outcome == oauthstore.Moved {
 		return tokenResponse{}, errMoved
 	}
 	if issued.Outcome == oauthstore.Repeated {
 		var parameters string
-		if tokens, parameters, err = tokenpair.Unseal(token.text, r.Token.ID, issued.Response); err != nil {
+		var err error
+		if tokens, parameters, err = tokenpair.Unseal(token.text, token.ID, issued.Response); err != nil {
 			return tokenResponse{}, apierror.Failed("open sealed tokens", err)
 		}
 		if err := c.checkRetry(parameters); err != nil {
@@ -111,7 +133,7 @@ func (s *Server) rotate(ctx context.Context, c call, token presentedToken, r oau
 		}
 	}
 	if issued.Outcome == oauthstore.Lost {
-		s.tellReuse(ctx, token.Standing)
+		s.tellReuse(ctx, token.Owners)
 	}
 	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked})
 }

@@ -76,7 +76,7 @@ func readFormAndHeader(r *http.Request) (bodies.Form, credentials.Credentials, e
 // introspect returns nil for a token that is not live, or was not issued to the client.
 func (s *Server) introspect(ctx context.Context, c call, client authenticatedClient, text string) (*introspection, error) {
 	token, err := s.findToken(ctx, text)
-	if err != nil || token == nil || !token.isLive(c.now) || !client.owns(token.standing) {
+	if err != nil || token == nil || !token.isLive(c.now) || !client.owns(token.standing.Owners) {
 		return nil, err
 	}
 	if token.standing.IsForInstallation() {

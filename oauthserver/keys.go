@@ -19,11 +19,11 @@ const (
 	defaultKeyRotation = 90 * 24 * time.Hour
 )
 
-// keyStore gives package sessiontoken the signing keys of a [oauthstore.Store].
-type keyStore struct{ oauthstore.KeyStore }
+// keyStore gives package sessiontoken the signing keys of an [oauthstore.Store].
+type keyStore struct{ oauthstore.Store }
 
 func (s keyStore) SigningKeys(ctx context.Context, now time.Time) ([]sessiontoken.Key, error) {
-	rows, err := s.KeyStore.SigningKeys(ctx, now)
+	rows, err := s.Store.SigningKeys(ctx, now)
 	keys := make([]sessiontoken.Key, len(rows))
 	for i, row := range rows {
 		keys[i] = sessiontoken.Key(row)
@@ -32,7 +32,7 @@ func (s keyStore) SigningKeys(ctx context.Context, now time.Time) ([]sessiontoke
 }
 
 func (s keyStore) AddSigningKey(ctx context.Context, key sessiontoken.Key, after string, retireOlder time.Time) error {
-	err := s.KeyStore.AddSigningKey(ctx, oauthstore.SigningKey(key), after, retireOlder)
+	err := s.Store.AddSigningKey(ctx, oauthstore.SigningKey(key), after, retireOlder)
 	if errors.Is(err, partner.ErrNotFound) { // another node was first
 		return nil
 	}

@@ -33,7 +33,7 @@ func (s *Server) tellApproved(ctx context.Context, a oauthstore.Approved, userID
 }
 
 // tellReuse notifies that a refresh token was presented a second time.
-func (s *Server) tellReuse(ctx context.Context, token oauthstore.Standing) {
+func (s *Server) tellReuse(ctx context.Context, token oauthstore.Owners) {
 	s.tell(ctx, events.Notification{
 		Kind: events.NotifyReuseDetected, AppID: token.AppID, BusinessID: token.BusinessID, UserID: token.UserID,
 	})

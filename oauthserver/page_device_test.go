@@ -85,7 +85,7 @@ func TestDeviceApproval_DEV05(t *testing.T) {
 			if !strings.Contains(done.Body, "Harbour Bikes") || !strings.Contains(done.Body, "<h1>Connected</h1>") {
 				t.Errorf("the end says %s", done.main())
 			}
-			got, err := e.Device(t.Context(), oauthstore.DeviceQuery{UserCode: d.UserCode})
+			got, err := e.DeviceByUserCode(t.Context(), d.UserCode)
 			if err != nil || got.Status != oauthstore.DeviceApproved || got.BusinessID != "biz_bikes" || got.UserID != "usr_owner" {
 				t.Errorf("device %+v, %v", got, err)
 			}

@@ -122,7 +122,7 @@ func (e *pageEnv) device(t testing.TB, app partner.App) oauthstore.DeviceCode {
 	t.Helper()
 	now := e.clock.Now()
 	d := oauthstore.DeviceCode{
-		Standing: oauthstore.Standing{AppID: app.ID}, ID: id.New(id.Device, now), UserCode: secret.NewUserCode(),
+		Standing: oauthstore.Standing{Owners: oauthstore.Owners{AppID: app.ID}}, ID: id.New(id.Device, now), UserCode: secret.NewUserCode(),
 		Scopes: app.Scopes, CreatedAt: now, ExpiresAt: now.Add(oauthserver.DeviceCodeLifetime),
 	}
 	if err := e.CreateDevice(t.Context(), d, secret.New(secret.DeviceCode).Digest()); err != nil {
@@ -133,7 +133,7 @@ func (e *pageEnv) device(t testing.TB, app partner.App) oauthstore.DeviceCode {
 
 func (e *pageEnv) deviceStatus(t testing.TB, userCode string) oauthstore.DeviceStatus {
 	t.Helper()
-	d, err := e.Device(t.Context(), oauthstore.DeviceQuery{UserCode: userCode})
+	d, err := e.DeviceByUserCode(t.Context(), userCode)
 	if err != nil {
 		t.Fatal(err)
 	}

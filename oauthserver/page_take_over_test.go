@@ -15,7 +15,6 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -44,7 +43,7 @@ func (b *pageBrowser) askTakeOver(app partner.App) shownPage {
 // wantHolders checks whose consents to the app are alive.
 func (e *pageEnv) wantHolders(t *testing.T, want ...string) {
 	t.Helper()
-	grants, err := e.Grants(t.Context(), oauthstore.GrantQuery{BusinessID: "biz_bakery"})
+	grants, err := e.Grants(t.Context(), "biz_bakery", "")
 	if err != nil {
 		t.Fatal(err)
 	}

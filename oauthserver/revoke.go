@@ -33,9 +33,9 @@ func (s *Server) serveRevoke(w http.ResponseWriter, r *http.Request) error {
 
 // revoker returns which tokens the caller may end: its own if it authenticates, and otherwise
 // any token that it holds.
-func (s *Server) revoker(ctx context.Context, c call) (mayEnd func(oauthstore.Standing) bool, err error) {
+func (s *Server) revoker(ctx context.Context, c call) (mayEnd func(oauthstore.Owners) bool, err error) {
 	if c.credentials.IsAbsent() && c.credentials.Problem == nil {
-		return func(oauthstore.Standing) bool { return true }, nil
+		return func(oauthstore.Owners) bool { return true }, nil
 	}
 	client, err := s.authenticate(ctx, c)
 	if err != nil {
@@ -46,16 +46,17 @@ func (s *Server) revoker(ctx context.Context, c call) (mayEnd func(oauthstore.St
 
 // revoke ends a token: an access token alone, or the whole family of a refresh token (RFC
 // 7009 section 2.1). The prefix of a token tells its kind, so hints are ignored.
-func (s *Server) revoke(ctx context.Context, c call, text string, mayEnd func(oauthstore.Standing) bool) error {
+func (s *Server) revoke(ctx context.Context, c call, text string, mayEnd func(oauthstore.Owners) bool) error {
 	token, err := s.findToken(ctx, text)
-	if err != nil || token == nil || !mayEnd(token.standing) {
+	if err != nil || token == nil || !mayEnd(token.standing.Owners) {
 		return err
 	}
-	revocation := oauthstore.Revocation{FamilyID: token.standing.FamilyID, Now: c.now}
 	if token.accessID != "" {
-		revocation = oauthstore.Revocation{AccessTokenID: token.accessID, Now: c.now}
+		_, err = s.cfg.Store.RevokeAccessToken(ctx, token.accessID, c.now)
+	} else {
+		_, err = s.cfg.Store.EndFamily(ctx, token.standing.FamilyID, c.now)
 	}
-	if _, err := s.cfg.Store.Revoke(ctx, revocation); err != nil {
+	if err != nil {
 		return apierror.Failed("revoke token", err)
 	}
 	return nil

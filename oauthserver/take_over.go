@@ -68,7 +68,7 @@ func (s *Server) takeOver(ctx context.Context, app partner.App, businessID strin
 	case app.Type != partner.Confidential:
 		return none, errPublicTakeOver
 	}
-	grants, err := s.cfg.Store.Grants(ctx, oauthstore.GrantQuery{BusinessID: businessID, AppID: app.ID})
+	grants, err := s.cfg.Store.Grants(ctx, businessID, app.ID)
 	if err != nil {
 		return none, err
 	}

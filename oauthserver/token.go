@@ -83,19 +83,19 @@ func (s *Server) grant(ctx context.Context, c call, client authenticatedClient) 
 // findOwn returns the code, refresh token or device code that the client presents, if it was
 // issued to the client. One that was issued to another client is as unknown as one that does
 // not exist: presenting it changes nothing.
-func findOwn[T any](client authenticatedClient, kind secret.Kind, presented string, find func(secret.Secret) (T, oauthstore.Standing, error)) (T, error) {
+func findOwn[T any](client authenticatedClient, kind secret.Kind, presented string, find func(secret.Secret) (T, oauthstore.Owners, error)) (T, error) {
 	var none T
 	parsed, err := secret.Parse(kind, presented)
 	if err != nil {
 		return none, apierror.GrantError(apierror.GrantUnexplained)
 	}
-	found, standing, err := find(parsed)
+	found, owners, err := find(parsed)
 	switch {
 	case errors.Is(err, partner.ErrNotFound):
 		return none, apierror.GrantError(apierror.GrantUnexplained)
 	case err != nil:
 		return none, apierror.Failed("find the presented secret", err)
-	case !client.owns(standing):
+	case !client.owns(owners):
 		return none, apierror.GrantError(apierror.GrantUnexplained)
 	}
 	return found, nil

@@ -26,7 +26,7 @@ type Store interface {
 	App(ctx context.Context, id string) (partner.App, error)
 	// Apps lists the apps that a query asks for, by id from the last to the first.
 	Apps(ctx context.Context, q partner.AppQuery) ([]partner.App, error)
-	// UpdateApp changes an app; see oauthstore.AppStore.
+	// UpdateApp changes an app; see oauthstore.Store.
 	UpdateApp(ctx context.Context, id string, change func(partner.App) (partner.App, error)) (partner.App, error)
 	// Installations lists the ACTIVE ones that a query asks for.
 	Installations(ctx context.Context, q partner.InstallationQuery) ([]partner.Installation, error)

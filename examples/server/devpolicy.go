@@ -39,7 +39,7 @@ const registeredApps = 50
 // developmentPolicies opens registration, which needs a token outside development mode.
 // Anonymous registrations are apps of the first organization, and of none once that has many.
 // An app without an organization goes to that of the first user who connects it.
-func developmentPolicies(b *books.Books, store oauthstore.AppStore, cfg *oauthserver.Options) {
+func developmentPolicies(b *books.Books, store oauthstore.Store, cfg *oauthserver.Options) {
 	cfg.Registration = func(r *http.Request) (string, error) {
 		organization, err := b.FirstOrganization(r.Context())
 		if errors.Is(err, books.ErrAbsent) {

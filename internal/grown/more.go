@@ -75,7 +75,7 @@ func (s *Service) Device(ctx context.Context) error {
 	if err := s.Store.CreateDevice(ctx, device, code.Digest()); err != nil {
 		return err
 	}
-	if _, err := s.Store.Device(ctx, oauthstore.DeviceQuery{UserCode: device.UserCode}); err != nil {
+	if _, err := s.Store.DeviceByUserCode(ctx, device.UserCode); err != nil {
 		return err
 	}
 	if _, err := s.Store.PollDevice(ctx, device.ID, now, time.Second); err != nil {
@@ -84,7 +84,7 @@ func (s *Service) Device(ctx context.Context) error {
 	if err := done(s.Store.DecideDevice(ctx, s.approval(device.ID, now))); err != nil {
 		return err
 	}
-	found, err := s.Store.Device(ctx, oauthstore.DeviceQuery{Digest: code.Digest()})
+	found, err := s.Store.Device(ctx, code.Digest())
 	if err != nil {
 		return err
 	}

@@ -336,7 +336,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 				t.Errorf("poll at %v counted: %v", poll.at, got)
 			}
 		}
-		if got := get[oauthstore.DeviceCode](t)(e.Device(t.Context(), oauthstore.DeviceQuery{UserCode: device.UserCode})); got.ID != device.ID || got.Status != oauthstore.DevicePending {
+		if got := get[oauthstore.DeviceCode](t)(e.DeviceByUserCode(t.Context(), device.UserCode)); got.ID != device.ID || got.Status != oauthstore.DevicePending {
 			t.Errorf("by its user code: %+v", got)
 		}
 		again := device

@@ -78,7 +78,7 @@ var crowdCases = []testCase[partnerkit.Store]{
 		for range max(1, rounds()/10) {
 			used, ended, removed := f.refreshToken(t, f.issued(t)), f.refreshToken(t, f.issued(t)), gone.code(t)
 			get[oauthstore.IssueResult](t)(f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: used}, newTokens(noon)))
-			get[bool](t)(f.Revoke(t.Context(), oauthstore.Revocation{FamilyID: ended.FamilyID, Now: noon}))
+			get[bool](t)(f.EndFamily(t.Context(), ended.FamilyID, noon))
 			must(t, gone.end(t, partner.InstallationRemoved))
 			tries := []try{f.rotation(t, oauthstore.Rotation{Token: used}), f.rotation(t, oauthstore.Rotation{Token: ended}), gone.redemption(t, removed)}
 			want := []oauthstore.Outcome{oauthstore.Lost, oauthstore.Revoked, oauthstore.Dead}

@@ -189,7 +189,7 @@ func (f *oauthFixture) device(t testing.TB, approved bool) oauthstore.DeviceCode
 			t.Fatalf("approval ended with %q", got.Outcome)
 		}
 	}
-	return get[oauthstore.DeviceCode](t)(f.Device(t.Context(), oauthstore.DeviceQuery{Digest: digest}))
+	return get[oauthstore.DeviceCode](t)(f.Device(t.Context(), digest))
 }
 
 // newTokens creates ids and digests for tokens to issue.

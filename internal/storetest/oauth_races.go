@@ -89,7 +89,7 @@ var raceCases = []testCase[partnerkit.Store]{
 					}
 					return
 				}
-				done, err := f.Revoke(t.Context(), oauthstore.Revocation{CodeID: code.ID, Now: noon})
+				done, err := f.SpendCode(t.Context(), code.ID, noon)
 				if err != nil {
 					t.Error(err)
 				}
@@ -305,7 +305,7 @@ var killCases = []testCase[partnerkit.Store]{
 				if i == 0 {
 					_, err = f.RotateRefresh(t.Context(), oauthstore.Rotation{Token: token}, next)
 				} else {
-					_, err = f.Revoke(t.Context(), oauthstore.Revocation{FamilyID: token.FamilyID, Now: noon})
+					_, err = f.EndFamily(t.Context(), token.FamilyID, noon)
 				}
 				if err != nil {
 					t.Error(err)

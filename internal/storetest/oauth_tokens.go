@@ -217,7 +217,7 @@ var tokenCases = []testCase[partnerkit.Store]{
 			if spent := get[oauthstore.Code](t)(f.Code(t.Context(), digest)); !spent.Used || spent.FamilyID != "" {
 				t.Errorf("%s: the code is %+v", cause, spent)
 			}
-			if got := get[oauthstore.DeviceCode](t)(f.Device(t.Context(), oauthstore.DeviceQuery{UserCode: device.UserCode})); got.Status != oauthstore.DeviceDenied {
+			if got := get[oauthstore.DeviceCode](t)(f.DeviceByUserCode(t.Context(), device.UserCode)); got.Status != oauthstore.DeviceDenied {
 				t.Errorf("%s: the device code is %s", cause, got.Status)
 			}
 		}
@@ -238,8 +238,8 @@ var tokenCases = []testCase[partnerkit.Store]{
 		if !used.Used || used.FamilyID != m.FamilyID {
 			t.Errorf("a used code: %+v", used)
 		}
-		end := oauthstore.Revocation{FamilyID: used.FamilyID, Now: noon}
-		if first, again := get[bool](t)(e.Revoke(t.Context(), end)), get[bool](t)(e.Revoke(t.Context(), end)); !first || again {
+		end := func() bool { return get[bool](t)(e.EndFamily(t.Context(), used.FamilyID, noon)) }
+		if first, again := end(), end(); !first || again {
 			t.Errorf("the family ended %v, and again %v", first, again)
 		}
 		f.wantLive(t, m, false)
@@ -248,10 +248,10 @@ var tokenCases = []testCase[partnerkit.Store]{
 	{"CODE-04 A spent code", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		code, digest := f.codeAndDigest(t, allScopes)
-		if spent := get[bool](t)(e.Revoke(t.Context(), oauthstore.Revocation{CodeID: code.ID, Now: noon})); !spent {
+		if spent := get[bool](t)(e.SpendCode(t.Context(), code.ID, noon)); !spent {
 			t.Error("an unused code was not used up")
 		}
-		if spent := get[bool](t)(e.Revoke(t.Context(), oauthstore.Revocation{CodeID: code.ID, Now: noon})); spent {
+		if spent := get[bool](t)(e.SpendCode(t.Context(), code.ID, noon)); spent {
 			t.Error("a used code was used up again")
 		}
 		if got := get[oauthstore.IssueResult](t)(e.RedeemCode(t.Context(), code, newTokens(noon))); got.Outcome != oauthstore.Lost {
@@ -265,7 +265,7 @@ var tokenCases = []testCase[partnerkit.Store]{
 		if got := get[oauthstore.IssueResult](t)(e.RedeemCode(t.Context(), redeemed, m)); got.Outcome != oauthstore.Issued {
 			t.Fatalf("redemption: %q", got.Outcome)
 		}
-		if spent := get[bool](t)(e.Revoke(t.Context(), oauthstore.Revocation{CodeID: redeemed.ID, Now: noon})); spent {
+		if spent := get[bool](t)(e.SpendCode(t.Context(), redeemed.ID, noon)); spent {
 			t.Error("a redeemed code was used up again")
 		}
 		f.wantLive(t, m, true)

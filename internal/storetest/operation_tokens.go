@@ -180,7 +180,7 @@ func (o onTokens) uninstalls(t testing.TB, happened bool) {
 func decides(status oauthstore.DeviceStatus) func(o onTokens, t testing.TB, happened bool) {
 	return func(o onTokens, t testing.TB, happened bool) {
 		t.Helper()
-		device := get[oauthstore.DeviceCode](t)(o.Device(t.Context(), oauthstore.DeviceQuery{Digest: o.Connection.Pending.Digest}))
+		device := get[oauthstore.DeviceCode](t)(o.Device(t.Context(), o.Connection.Pending.Digest))
 		if (device.Status == status) != happened || !happened && device.Status != oauthstore.DevicePending {
 			t.Errorf("happened %v, and the device is %q", happened, device.Status)
 		}
@@ -231,7 +231,7 @@ func (o onTokens) present(ctx context.Context, on partnerkit.Store, what Artifac
 		return "", err
 	}
 	if code.Used {
-		if _, err := on.Revoke(ctx, oauthstore.Revocation{FamilyID: code.FamilyID, Now: noon}); err != nil {
+		if _, err := on.EndFamily(ctx, code.FamilyID, noon); err != nil {
 			return "", err
 		}
 		return Used, nil
@@ -248,7 +248,7 @@ func (o onTokens) spend(ctx context.Context, on partnerkit.Store) (Answer, error
 	if code.Used {
 		return Used, nil
 	}
-	spent, err := on.Revoke(ctx, oauthstore.Revocation{CodeID: code.ID, Now: noon})
+	spent, err := on.SpendCode(ctx, code.ID, noon)
 	switch {
 	case err != nil:
 		return "", err
@@ -295,7 +295,7 @@ func (o onTokens) endFamily(ctx context.Context, on partnerkit.Store) (Answer, e
 	if err != nil {
 		return "", err
 	}
-	_, err = on.Revoke(ctx, oauthstore.Revocation{FamilyID: token.FamilyID, Now: noon})
+	_, err = on.EndFamily(ctx, token.FamilyID, noon)
 	return ending(err)
 }
 
@@ -304,7 +304,7 @@ func (o onTokens) endToken(ctx context.Context, on partnerkit.Store) (Answer, er
 	if err != nil {
 		return "", err
 	}
-	_, err = on.Revoke(ctx, oauthstore.Revocation{AccessTokenID: token.ID, Now: noon})
+	_, err = on.RevokeAccessToken(ctx, token.ID, noon)
 	return ending(err)
 }
 
@@ -320,7 +320,7 @@ func endWith(status partner.InstallationStatus) func(o onTokens, ctx context.Con
 
 // decide reads the device and decides if nothing has been decided yet.
 func (o onTokens) decide(ctx context.Context, on partnerkit.Store, d oauthstore.Decision) (Answer, error) {
-	device, err := on.Device(ctx, oauthstore.DeviceQuery{UserCode: o.Connection.userCode})
+	device, err := on.DeviceByUserCode(ctx, o.Connection.userCode)
 	if err != nil {
 		return "", err
 	}
@@ -342,7 +342,7 @@ func (o onTokens) decide(ctx context.Context, on partnerkit.Store, d oauthstore.
 }
 
 func (o onTokens) poll(ctx context.Context, on partnerkit.Store, what Artifact) (Answer, error) {
-	device, err := on.Device(ctx, oauthstore.DeviceQuery{Digest: what.Digest})
+	device, err := on.Device(ctx, what.Digest)
 	if err != nil {
 		return "", err
 	}
@@ -354,7 +354,7 @@ func (o onTokens) poll(ctx context.Context, on partnerkit.Store, what Artifact) 
 		if inTime {
 			return Pending, nil
 		}
-		if device, err = on.Device(ctx, oauthstore.DeviceQuery{Digest: what.Digest}); err != nil { // decided since the first read?
+		if device, err = on.Device(ctx, what.Digest); err != nil { // decided since the first read?
 			return "", err
 		}
 	}

@@ -58,7 +58,7 @@ var sqlRefreshPurgeCases = []testCase[*Env]{
 	{"TOK-11 refresh tokens of an ended family leave no digest", func(t *testing.T, e *Env) {
 		for name, end := range map[string]func(t *testing.T, f *oauthFixture, m oauthstore.NewTokens) error{
 			"revoked": func(t *testing.T, f *oauthFixture, m oauthstore.NewTokens) error {
-				_, err := f.Revoke(t.Context(), oauthstore.Revocation{FamilyID: m.FamilyID, Now: noon})
+				_, err := f.EndFamily(t.Context(), m.FamilyID, noon)
 				return err
 			},
 			"consent revoked": func(t *testing.T, f *oauthFixture, _ oauthstore.NewTokens) error {

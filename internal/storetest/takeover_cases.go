@@ -52,7 +52,7 @@ func (f *oauthFixture) wantUser(t testing.TB, m oauthstore.NewTokens, userID str
 // holders returns whose consents are alive.
 func (f *oauthFixture) holders(t testing.TB) (users []string) {
 	t.Helper()
-	for _, g := range get[[]oauthstore.Grant](t)(f.Grants(t.Context(), oauthstore.GrantQuery{BusinessID: f.business, AppID: f.app.ID})) {
+	for _, g := range get[[]oauthstore.Grant](t)(f.Grants(t.Context(), f.business, f.app.ID)) {
 		users = append(users, g.UserID)
 	}
 	return users

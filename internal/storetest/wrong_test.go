@@ -121,7 +121,7 @@ func (s forgivingRefresh) RotateRefresh(ctx context.Context, r oauthstore.Rotati
 
 type endlessFamily struct{ partnerkit.Store }
 
-func (endlessFamily) Revoke(context.Context, oauthstore.Revocation) (bool, error) { return true, nil }
+func (endlessFamily) EndFamily(context.Context, string, time.Time) (bool, error) { return true, nil }
 
 type deafToken struct{ partnerkit.Store }
 

@@ -37,22 +37,28 @@ const (
 	PurposeTakeOver RequestPurpose = "take over" // the connection of people who have left
 )
 
+// Owners names everything that a code or token depends on.
+type Owners struct {
+	AppID          string
+	InstallationID string
+	BusinessID     string
+	GrantID        string // empty for tokens from an exchange
+	UserID         string // empty for installation tokens
+	FamilyID       string // empty for tokens without a family, and codes that were not redeemed
+}
+
 // Standing is the state of everything that a code or token depends on. It is read together
 // with the code or token.
 type Standing struct {
-	AppID, ClientID    string
+	Owners
+	ClientID           string
 	AppStatus          partner.AppStatus
 	AppScopes          identity.Scopes
-	InstallationID     string
-	BusinessID         string
 	InstallationStatus partner.InstallationStatus
 	InstallationScopes identity.Scopes
-	GrantID            string // empty for tokens from an exchange
 	GrantEnded         bool
-	GrantLeft          bool   // the Grant has a LeftAt
-	UserID             string // empty for installation tokens
+	GrantLeft          bool // the Grant has a LeftAt
 	UserStatus         identity.UserStatus
-	FamilyID           string // empty for tokens without a family
 	FamilyEnded        bool
 }
 
@@ -71,10 +77,10 @@ func (s Standing) IsAlive() bool {
 	return s.AppStatus == partner.AppActive && s.IsConnected() && s.UserStatus == identity.UserActive && !s.FamilyEnded
 }
 
-// Code is an authorization code. Its Standing has ids only, that of the family included if the
-// code was redeemed.
+// Code is an authorization code. Whether what it depends on is valid is checked when it is
+// redeemed.
 type Code struct {
-	Standing
+	Owners
 	ID            string
 	RedirectURI   string
 	CodeChallenge string

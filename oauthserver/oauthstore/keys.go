@@ -1,7 +1,6 @@
 package oauthstore
 
 import (
-	"context"
 	"time"
 
 	"github.com/partnerkit/partnerkit/storage"
@@ -20,16 +19,4 @@ type UsedAssertion struct {
 	// Digest identifies the assertion among those of all clients, by client and jti.
 	Digest    storage.Digest
 	ExpiresAt time.Time
-}
-
-// AssertionStore is about clients that authenticate with private_key_jwt.
-type AssertionStore interface {
-	// UseAssertion records an assertion and reports whether it had not been recorded
-	// before. It returns true to exactly one of several concurrent callers.
-	UseAssertion(ctx context.Context, a UsedAssertion) (bool, error)
-	// ClientKeys returns the keys of an app that were saved last; [partner.ErrNotFound].
-	ClientKeys(ctx context.Context, appID string) (ClientKeys, error)
-	// SaveClientKeys replaces the keys of an app, unless the saved ones were fetched later.
-	// It does nothing for an app that does not exist.
-	SaveClientKeys(ctx context.Context, k ClientKeys) error
 }

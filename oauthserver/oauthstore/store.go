@@ -38,23 +38,8 @@ var (
 // operation in one transaction: all of it happens or nothing does, and exactly one of
 // several concurrent callers wins. An error that is none of the above is an internal error.
 type Store interface {
-	AppStore
-	SecretStore
-	ConnectionStore
-	ImportStore
-	RequestStore
-	CodeStore
-	TokenStore
-	DeviceStore
-	SessionTokenStore
-	RegistrationStore
-	AssertionStore
-	KeyStore
-	JanitorStore
-}
+	// Apps.
 
-// AppStore keeps apps.
-type AppStore interface {
 	// App returns one app; [partner.ErrNotFound].
 	App(ctx context.Context, id string) (partner.App, error)
 	// Apps lists the apps that a query asks for, by id from the last to the first.
@@ -70,58 +55,9 @@ type AppStore interface {
 	// fetched later. Status, Reviewed, ReviewedAs, OrganizationID, ID of an existing app
 	// and CustomBusinessID are kept, and its Version grows by one.
 	SaveDocumentApp(ctx context.Context, app partner.App) (partner.App, error)
-}
 
-// ImportStore keeps records of another OAuth server. Each operation is one transaction.
-type ImportStore interface {
-	// ImportApp adds an app with its secrets, of which some have foreign digests; [ErrTaken] if
-	// its client_id is taken, also by an app that was deactivated.
-	ImportApp(ctx context.Context, app partner.App, secrets []partner.ClientSecret, foreign []ForeignSecret) error
-	// ImportInstallation adds an installation of an app, without an event. The error is
-	// [partner.ErrNotFound] if there is no such app, or if it is deactivated, [ErrExists] if the app is
-	// installed in the business, and [ErrEnded] if it was.
-	ImportInstallation(ctx context.Context, clientID string, i partner.Installation) error
-	// ImportConsent adds a user's consent. The error is [partner.ErrNotFound] if the app is not
-	// installed in the business, [ErrExists] if the user has a consent, and [ErrEnded] if the
-	// user had one.
-	ImportConsent(ctx context.Context, clientID, businessID string, g Grant) error
-	// ForeignSecrets lists the valid secrets of an app of which only a foreign digest is known.
-	ForeignSecrets(ctx context.Context, appID string) ([]ForeignSecret, error)
-	// ReplaceForeignSecret gives a secret its digest. If it has one already nothing is changed.
-	ReplaceForeignSecret(ctx context.Context, appID, secretID string, digest storage.Digest) error
-	// EndForeignFamily ends the family that an app started with a foreign refresh token. The
-	// error is [partner.ErrNotFound] if the app has not used the token.
-	EndForeignFamily(ctx context.Context, use ForeignUse, now time.Time) (ForeignFamily, error)
-	// RedeemForeign uses a foreign refresh token and starts a family with m. Of several calls
-	// with the token one is Issued; the others are Lost and end the family. If nothing is
-	// issued for another reason, the token stays as it was.
-	RedeemForeign(ctx context.Context, use ForeignUse, m NewTokens) (IssueResult, error)
-}
+	// Client secrets.
 
-// ForeignUse is the use of a refresh token of another server.
-type ForeignUse struct {
-	Digest             storage.Digest
-	AppID              string
-	BusinessID, UserID string
-	Scopes             identity.Scopes
-	Narrow             identity.Scopes // of the access token; empty: all of Scopes
-}
-
-// ForeignFamily is the token family that a foreign refresh token started.
-type ForeignFamily struct {
-	BusinessID, UserID string // empty when the family is no longer kept
-	HadEnded           bool   // before
-}
-
-// ForeignSecret is a client secret of another server's, which knows it by a digest that is not
-// ours.
-type ForeignSecret struct {
-	SecretID string // the ClientSecret that it will be
-	Digest   string // as it was imported
-}
-
-// SecretStore keeps client secrets.
-type SecretStore interface {
 	// Client returns what a client_id stands for, with its valid secrets, of which
 	// there are at most [partner.MaxClientSecrets], with one statement; [partner.ErrNotFound].
 	Client(ctx context.Context, clientID string) (Client, error)
@@ -134,10 +70,107 @@ type SecretStore interface {
 	// [partner.ErrNotFound] when there is no such app, [ErrTooManySecrets] when more than
 	// [partner.MaxClientSecrets] would be valid.
 	ChangeClientSecrets(ctx context.Context, appID string, change func([]partner.ClientSecret) ([]partner.ClientSecret, error)) error
-}
 
-// ConnectionStore keeps installations, consents and the state of users.
-type ConnectionStore interface {
+	// Registration tokens.
+
+	// CreateRegistrationToken adds one.
+	CreateRegistrationToken(ctx context.Context, t RegistrationToken) error
+	// RegisterApp adds an app with its secrets and returns it; [ErrTaken] when an app has its
+	// id or client_id. With a token it uses the token up first and takes the organization
+	// from it; [partner.ErrNotFound] when the token is used, expired or unknown. [ErrTooManyApps];
+	// of several at once no more than fit are added. What UpdateApp says of reviewed apps
+	// holds here too.
+	RegisterApp(ctx context.Context, r Registration) (partner.App, error)
+
+	// Authorization requests.
+
+	// HoldRequest adds a request, unless one with its digest is there. If its session then has
+	// more than MaxOpenRequests that were not decided, it deletes the oldest of them, in the
+	// same transaction. A request with the zero Session does not count.
+	HoldRequest(ctx context.Context, r AuthorizationRequest) error
+	// Request returns one; [partner.ErrNotFound]. Used and expired ones are returned.
+	Request(ctx context.Context, digest storage.Digest) (AuthorizationRequest, error)
+	// DecideRequest uses up an open request with what the user decided. An approval also
+	// records consent and installation, and adds the code. All of it happens, or nothing:
+	// ApprovalNotOpen when the request is not open.
+	DecideRequest(ctx context.Context, d Decision) (Approved, error)
+
+	// Authorization codes.
+
+	// Code returns a code, used and expired ones too, with one statement; [partner.ErrNotFound].
+	Code(ctx context.Context, digest storage.Digest) (Code, error)
+	// RedeemCode marks an unused code as used and creates a family with its first tokens.
+	// After UserBarred and NoScopes the code is used too, without a family.
+	// For a code that was used before, it ends the family that the code gave and returns
+	// Lost. Only fields of the code that never change are read.
+	RedeemCode(ctx context.Context, code Code, m NewTokens) (IssueResult, error)
+	// SpendCode marks an unused code as used, without giving tokens. It reports whether it did:
+	// of a redemption and SpendCode at the same time exactly one succeeds.
+	SpendCode(ctx context.Context, codeID string, now time.Time) (bool, error)
+
+	// Device codes.
+
+	// CreateDevice adds one; [ErrTaken] when its user code is in use.
+	CreateDevice(ctx context.Context, d DeviceCode, digest storage.Digest) error
+	// Device returns the code that a device holds; [partner.ErrNotFound].
+	Device(ctx context.Context, digest storage.Digest) (DeviceCode, error)
+	// DeviceByUserCode returns the code that a person typed; [partner.ErrNotFound].
+	DeviceByUserCode(ctx context.Context, userCode string) (DeviceCode, error)
+	// PollDevice notes a poll of a pending code. It reports false when the last
+	// one that counted was less than the interval ago.
+	PollDevice(ctx context.Context, deviceID string, now time.Time, interval time.Duration) (bool, error)
+	// DecideDevice decides a pending code that has not expired, as DecideRequest does
+	// with a request; ApprovalNotOpen when it is not pending.
+	DecideDevice(ctx context.Context, d Decision) (Approved, error)
+	// CollectDevice gives the tokens of an approved code, as it was looked up,
+	// once. After UserBarred and NoScopes the code is DeviceDenied.
+	CollectDevice(ctx context.Context, device DeviceCode, m NewTokens) (IssueResult, error)
+
+	// Token families and their tokens. A presented token carries the id of its record, which
+	// has the token's digest.
+
+	// AccessToken returns one with its standing, with one statement; [partner.ErrNotFound].
+	AccessToken(ctx context.Context, tokenID string, digest storage.Digest) (AccessToken, error)
+	// RefreshToken returns one with its standing; [partner.ErrNotFound]. It costs one statement,
+	// or two for a token whose row was purged. Such a token was used, and its ID,
+	// ExpiresAt and Generation are zero.
+	RefreshToken(ctx context.Context, tokenID string, digest storage.Digest) (RefreshToken, error)
+	// RotateRefresh marks an unused token as used and creates its successors, which also
+	// ends the earlier access tokens. For a token that was used before, it ends the family
+	// and returns Lost, unless a retry is allowed. A retry ends no family, whatever its
+	// outcome is.
+	RotateRefresh(ctx context.Context, r Rotation, m NewTokens) (IssueResult, error)
+	// IssueForInstallation issues an access token of the custom connection of an app, and
+	// neither a family nor a refresh token. It has the scopes of narrow, or all that were approved if narrow
+	// is empty; TooWide if narrow has others. Dead if the business that the app names has
+	// no ACTIVE installation with a valid approval.
+	IssueForInstallation(ctx context.Context, appID string, narrow identity.Scopes, m NewTokens) (IssueResult, error)
+	// EndFamily ends a token family with all its tokens. It reports whether it did: false when
+	// there is no such family, or when it had ended.
+	EndFamily(ctx context.Context, familyID string, now time.Time) (bool, error)
+	// RevokeAccessToken revokes one access token. It reports whether it did.
+	RevokeAccessToken(ctx context.Context, tokenID string, now time.Time) (bool, error)
+
+	// Session tokens.
+
+	// ExchangeSession uses up a session token and issues an access token, and a token family
+	// with a refresh token if m has one. The installation must be ACTIVE and, if x names one,
+	// must be the named one.
+	ExchangeSession(ctx context.Context, x Exchange, m NewTokens) (IssueResult, error)
+
+	// Clients that authenticate with private_key_jwt.
+
+	// UseAssertion records an assertion and reports whether it had not been recorded
+	// before. It returns true to exactly one of several concurrent callers.
+	UseAssertion(ctx context.Context, a UsedAssertion) (bool, error)
+	// ClientKeys returns the keys of an app that were saved last; [partner.ErrNotFound].
+	ClientKeys(ctx context.Context, appID string) (ClientKeys, error)
+	// SaveClientKeys replaces the keys of an app, unless the saved ones were fetched later.
+	// It does nothing for an app that does not exist.
+	SaveClientKeys(ctx context.Context, k ClientKeys) error
+
+	// Installations, consents and the state of users.
+
 	// Installations lists the ACTIVE ones that a query asks for, by id from the first to the
 	// last.
 	Installations(ctx context.Context, q partner.InstallationQuery) ([]partner.Installation, error)
@@ -161,9 +194,10 @@ type ConnectionStore interface {
 	SetUserStatus(ctx context.Context, userID string, status identity.UserStatus, now time.Time) error
 	// UserStatus returns the status of a user; ACTIVE if none was set.
 	UserStatus(ctx context.Context, userID string) (identity.UserStatus, error)
-	// Grants lists the consents of users that a query asks for, by id from the first to the
-	// last: those that have not ended, of ACTIVE installations.
-	Grants(ctx context.Context, q GrantQuery) ([]Grant, error)
+	// Grants lists the consents of users in a business to an app, or to any app if appID is
+	// empty, by id from the first to the last: those that have not ended, of ACTIVE
+	// installations.
+	Grants(ctx context.Context, businessID, appID string) ([]Grant, error)
 	// SetMembership notes in the consents of a user in a business whether the user is a member
 	// there. It returns the ids of the apps of the consents in which it noted that the user has
 	// left and which did not say so before: of several calls at the same time, one returns an
@@ -200,6 +234,78 @@ type ConnectionStore interface {
 	// the erasure ends there and reports how many. Otherwise events and deliveries are deleted,
 	// and the ended installations lose the id. It can begin again at any time.
 	EraseBusiness(ctx context.Context, part EraseBusiness) (ErasedBusinessPart, error)
+
+	// Records of another OAuth server.
+
+	// ImportApp adds an app with its secrets, of which some have foreign digests; [ErrTaken] if
+	// its client_id is taken, also by an app that was deactivated.
+	ImportApp(ctx context.Context, app partner.App, secrets []partner.ClientSecret, foreign []ForeignSecret) error
+	// ImportInstallation adds an installation of an app, without an event. The error is
+	// [partner.ErrNotFound] if there is no such app, or if it is deactivated, [ErrExists] if the app is
+	// installed in the business, and [ErrEnded] if it was.
+	ImportInstallation(ctx context.Context, clientID string, i partner.Installation) error
+	// ImportConsent adds a user's consent. The error is [partner.ErrNotFound] if the app is not
+	// installed in the business, [ErrExists] if the user has a consent, and [ErrEnded] if the
+	// user had one.
+	ImportConsent(ctx context.Context, clientID, businessID string, g Grant) error
+	// ForeignSecrets lists the valid secrets of an app of which only a foreign digest is known.
+	ForeignSecrets(ctx context.Context, appID string) ([]ForeignSecret, error)
+	// ReplaceForeignSecret gives a secret its digest. If it has one already nothing is changed.
+	ReplaceForeignSecret(ctx context.Context, appID, secretID string, digest storage.Digest) error
+	// EndForeignFamily ends the family that an app started with a foreign refresh token. The
+	// error is [partner.ErrNotFound] if the app has not used the token.
+	EndForeignFamily(ctx context.Context, use ForeignUse, now time.Time) (ForeignFamily, error)
+	// RedeemForeign uses a foreign refresh token and starts a family with m. Of several calls
+	// with the token one is Issued; the others are Lost and end the family. If nothing is
+	// issued for another reason, the token stays as it was.
+	RedeemForeign(ctx context.Context, use ForeignUse, m NewTokens) (IssueResult, error)
+
+	// Signing keys.
+
+	// SigningKeys lists those that have not retired, oldest first.
+	SigningKeys(ctx context.Context, now time.Time) ([]SigningKey, error)
+	// AddSigningKey adds a key and retires all older keys at the given time. after is the
+	// newest key known to the caller, empty for none. If the store has a newer one,
+	// AddSigningKey does nothing and returns ErrNotFound, so that exactly one node rotates the
+	// key.
+	AddSigningKey(ctx context.Context, key SigningKey, after string, retireOlder time.Time) error
+	// ResealSigningKey replaces the sealed key if it still equals was.
+	ResealSigningKey(ctx context.Context, keyID string, was, sealed []byte) error
+
+	// Periodic work, in small batches.
+
+	// Purge deletes a batch of records of the kind [storage.PurgeOAuth] or
+	// [storage.PurgeAudit], and returns how many it deleted.
+	Purge(ctx context.Context, p storage.Purge) (int, error)
+	// RecordRedactions records business.redact for at most limit installations
+	// that ended and whose timer is due, unless the app was connected again, and
+	// returns how many timers it settled. What the library keeps for the app in
+	// the business, its app data, ends in the same transaction.
+	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(partner.Installation) []events.Event) (int, error)
+	// HastenRedactions makes the timers of a business due now.
+	HastenRedactions(ctx context.Context, businessID string, now time.Time) error
+}
+
+// ForeignUse is the use of a refresh token of another server.
+type ForeignUse struct {
+	Digest             storage.Digest
+	AppID              string
+	BusinessID, UserID string
+	Scopes             identity.Scopes
+	Narrow             identity.Scopes // of the access token; empty: all of Scopes
+}
+
+// ForeignFamily is the token family that a foreign refresh token started.
+type ForeignFamily struct {
+	BusinessID, UserID string // empty when the family is no longer kept
+	HadEnded           bool   // before
+}
+
+// ForeignSecret is a client secret of another server's, which knows it by a digest that is not
+// ours.
+type ForeignSecret struct {
+	SecretID string // the ClientSecret that it will be
+	Digest   string // as it was imported
 }
 
 // EraseBusiness is one part of erasing a business.
@@ -214,12 +320,6 @@ type EraseBusiness struct {
 type ErasedBusinessPart struct {
 	partner.BusinessErasure
 	Next string // where the next part continues; empty: there is none
-}
-
-// GrantQuery asks for the consents in a business.
-type GrantQuery struct {
-	BusinessID string
-	AppID      string // empty: of any app
 }
 
 // Membership says whether a user is a member of a business.
@@ -292,20 +392,6 @@ type EndGrant struct {
 
 // MaxOpenRequests is how many open authorization requests a session may have.
 const MaxOpenRequests = 100
-
-// RequestStore keeps authorization requests.
-type RequestStore interface {
-	// HoldRequest adds a request, unless one with its digest is there. If its session then has
-	// more than MaxOpenRequests that were not decided, it deletes the oldest of them, in the
-	// same transaction. A request with the zero Session does not count.
-	HoldRequest(ctx context.Context, r AuthorizationRequest) error
-	// Request returns one; [partner.ErrNotFound]. Used and expired ones are returned.
-	Request(ctx context.Context, digest storage.Digest) (AuthorizationRequest, error)
-	// DecideRequest uses up an open request with what the user decided. An approval also
-	// records consent and installation, and adds the code. All of it happens, or nothing:
-	// ApprovalNotOpen when the request is not open.
-	DecideRequest(ctx context.Context, d Decision) (Approved, error)
-}
 
 // Decision is a user's decision about the request of an app: approved it in a business,
 // or denied it. The operation checks an approval once more, under its locks.
@@ -432,82 +518,6 @@ type Rotation struct {
 	Retry    time.Duration
 }
 
-// CodeStore redeems authorization codes.
-type CodeStore interface {
-	// Code returns a code, used and expired ones too, with one statement; [partner.ErrNotFound].
-	// Of its Standing only names are set: RedeemCode checks the rest under its locks.
-	Code(ctx context.Context, digest storage.Digest) (Code, error)
-	// RedeemCode marks an unused code as used and creates a family with its first tokens.
-	// After UserBarred and NoScopes the code is used too, without a family.
-	// For a code that was used before, it ends the family that the code gave and returns
-	// Lost. Only fields of the code that never change are read.
-	RedeemCode(ctx context.Context, code Code, m NewTokens) (IssueResult, error)
-}
-
-// TokenStore keeps token families and their tokens. A presented token carries the id of
-// its record, which has the token's digest.
-type TokenStore interface {
-	// AccessToken returns one with its standing, with one statement; [partner.ErrNotFound].
-	AccessToken(ctx context.Context, tokenID string, digest storage.Digest) (AccessToken, error)
-	// RefreshToken returns one with its standing; [partner.ErrNotFound]. It costs one statement,
-	// or two for a token whose row was purged. Such a token was used, and its ID,
-	// ExpiresAt and Generation are zero.
-	RefreshToken(ctx context.Context, tokenID string, digest storage.Digest) (RefreshToken, error)
-	// RotateRefresh marks an unused token as used and creates its successors, which also
-	// ends the earlier access tokens. For a token that was used before, it ends the family
-	// and returns Lost, unless a retry is allowed. A retry ends no family, whatever its
-	// outcome is.
-	RotateRefresh(ctx context.Context, r Rotation, m NewTokens) (IssueResult, error)
-	// IssueForInstallation issues an access token of the custom connection of an app, and
-	// neither a family nor a refresh token. It has the scopes of narrow, or all that were approved if narrow
-	// is empty; TooWide if narrow has others. Dead if the business that the app names has
-	// no ACTIVE installation with a valid approval.
-	IssueForInstallation(ctx context.Context, appID string, narrow identity.Scopes, m NewTokens) (IssueResult, error)
-	// Revoke ends what a revocation names, and reports whether it did: false when there is
-	// no such record, or when it had ended or was used before. Of a redemption and the
-	// revocation of its code at the same time exactly one succeeds.
-	Revoke(ctx context.Context, r Revocation) (bool, error)
-}
-
-// Revocation names what ends: one of a token family, an access token and a code.
-type Revocation struct {
-	FamilyID      string // with all its tokens
-	AccessTokenID string // alone
-	CodeID        string // marked as used, without giving tokens
-	Now           time.Time
-}
-
-// DeviceStore keeps device codes.
-type DeviceStore interface {
-	// CreateDevice adds one; [ErrTaken] when its user code is in use.
-	CreateDevice(ctx context.Context, d DeviceCode, digest storage.Digest) error
-	// Device returns the one that a query names; [partner.ErrNotFound].
-	Device(ctx context.Context, q DeviceQuery) (DeviceCode, error)
-	// PollDevice notes a poll of a pending code. It reports false when the last
-	// one that counted was less than the interval ago.
-	PollDevice(ctx context.Context, deviceID string, now time.Time, interval time.Duration) (bool, error)
-	// DecideDevice decides a pending code that has not expired, as DecideRequest does
-	// with a request; ApprovalNotOpen when it is not pending.
-	DecideDevice(ctx context.Context, d Decision) (Approved, error)
-	// CollectDevice gives the tokens of an approved code, as it was looked up,
-	// once. After UserBarred and NoScopes the code is DeviceDenied.
-	CollectDevice(ctx context.Context, device DeviceCode, m NewTokens) (IssueResult, error)
-}
-
-// DeviceQuery names a device code: by what the person typed, or by what the device holds.
-type DeviceQuery struct {
-	UserCode string // empty: Digest names it
-	Digest   storage.Digest
-}
-
-// SessionTokenStore exchanges session tokens.
-type SessionTokenStore interface {
-	// ExchangeSession uses up a session token and issues an access token, and a token family
-	// with a refresh token if m has one. The installation must be ACTIVE and, if x names one,
-	// must be the named one.
-	ExchangeSession(ctx context.Context, x Exchange, m NewTokens) (IssueResult, error)
-}
-
 // Exchange is a session token that was verified.
 type Exchange struct {
 	TokenID        string // its jti: used once
@@ -516,17 +526,6 @@ type Exchange struct {
 	BusinessID     string
 	UserID         string
 	InstallationID string // under which it was issued; empty: the ACTIVE one
-}
-
-// RegistrationStore keeps registration tokens.
-type RegistrationStore interface {
-	CreateRegistrationToken(ctx context.Context, t RegistrationToken) error
-	// RegisterApp adds an app with its secrets and returns it; [ErrTaken] when an app has its
-	// id or client_id. With a token it uses the token up first and takes the organization
-	// from it; [partner.ErrNotFound] when the token is used, expired or unknown. [ErrTooManyApps];
-	// of several at once no more than fit are added. What UpdateApp says of reviewed apps
-	// holds here too.
-	RegisterApp(ctx context.Context, r Registration) (partner.App, error)
 }
 
 // Registration is an app about to be added for its developer.
@@ -548,31 +547,4 @@ type SigningKey struct {
 	CreatedAt time.Time
 	ActiveAt  time.Time
 	RetireAt  time.Time // zero while it may sign
-}
-
-// KeyStore keeps signing keys.
-type KeyStore interface {
-	// SigningKeys lists those that have not retired, oldest first.
-	SigningKeys(ctx context.Context, now time.Time) ([]SigningKey, error)
-	// AddSigningKey adds a key and retires all older keys at the given time. after is the
-	// newest key known to the caller, empty for none. If the store has a newer one,
-	// AddSigningKey does nothing and returns ErrNotFound, so that exactly one node rotates the
-	// key.
-	AddSigningKey(ctx context.Context, key SigningKey, after string, retireOlder time.Time) error
-	// ResealSigningKey replaces the sealed key if it still equals was.
-	ResealSigningKey(ctx context.Context, keyID string, was, sealed []byte) error
-}
-
-// JanitorStore cleans up, in small batches.
-type JanitorStore interface {
-	// Purge deletes a batch of records of the kind [storage.PurgeOAuth] or
-	// [storage.PurgeAudit], and returns how many it deleted.
-	Purge(ctx context.Context, p storage.Purge) (int, error)
-	// RecordRedactions records business.redact for at most limit installations
-	// that ended and whose timer is due, unless the app was connected again, and
-	// returns how many timers it settled. What the library keeps for the app in
-	// the business, its app data, ends in the same transaction.
-	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(partner.Installation) []events.Event) (int, error)
-	// HastenRedactions makes the timers of a business due now.
-	HastenRedactions(ctx context.Context, businessID string, now time.Time) error
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// HoldRequest implements oauthstore.RequestStore. A lock on the oldest request of the session
+// HoldRequest implements oauthstore.Store. A lock on the oldest request of the session
 // makes two calls take turns: ids sort by time, so a request that is added meanwhile is never
 // the oldest, and the DELETE sees the requests that were committed while the lock was waited for.
 func (s *Store) HoldRequest(ctx context.Context, r oauthstore.AuthorizationRequest) error {
@@ -36,7 +36,7 @@ func (s *Store) HoldRequest(ctx context.Context, r oauthstore.AuthorizationReque
 	return wrap("hold request", err)
 }
 
-// Request implements oauthstore.RequestStore.
+// Request implements oauthstore.Store.
 func (s *Store) Request(ctx context.Context, digest storage.Digest) (oauthstore.AuthorizationRequest, error) {
 	r := oauthstore.AuthorizationRequest{Digest: digest}
 	var scopes string
@@ -54,7 +54,7 @@ func (s *Store) Request(ctx context.Context, digest storage.Digest) (oauthstore.
 
 const useRequest = "UPDATE partnerkit_authorization_request SET used_at = $2, state = NULL WHERE id = $1 AND used_at IS NULL AND expires_at > $2"
 
-// DecideRequest implements oauthstore.RequestStore.
+// DecideRequest implements oauthstore.Store.
 func (s *Store) DecideRequest(ctx context.Context, d oauthstore.Decision) (oauthstore.Approved, error) {
 	return s.decide(ctx, d, decidable{
 		deny: useRequest,
@@ -71,7 +71,7 @@ func (s *Store) DecideRequest(ctx context.Context, d oauthstore.Decision) (oauth
 	})
 }
 
-// DecideDevice implements oauthstore.DeviceStore.
+// DecideDevice implements oauthstore.Store.
 func (s *Store) DecideDevice(ctx context.Context, d oauthstore.Decision) (oauthstore.Approved, error) {
 	return s.decide(ctx, d, decidable{
 		deny: "UPDATE partnerkit_device_code SET status = 'DENIED' WHERE id = $1 AND status = 'PENDING' AND expires_at > $2",

@@ -98,7 +98,7 @@ func appValues(a partner.App) []any {
 	}, profileValues(a.ReviewedAs)...)
 }
 
-// App implements oauthstore.AppStore.
+// App implements oauthstore.Store.
 func (s *Store) App(ctx context.Context, id string) (partner.App, error) {
 	var row appRow
 	if err := s.read(ctx, "SELECT "+appColumns+" FROM partnerkit_app a WHERE a.id = $1", []any{id}, row.dest()...); err != nil {
@@ -125,7 +125,7 @@ func (t *tx) lockApp(ctx context.Context, id, suffix string) (partner.App, error
 	return row.value()
 }
 
-// UpdateApp implements oauthstore.AppStore.
+// UpdateApp implements oauthstore.Store.
 func (s *Store) UpdateApp(ctx context.Context, id string, change func(partner.App) (partner.App, error)) (partner.App, error) {
 	var changed partner.App
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -174,7 +174,7 @@ func (t *tx) saveApp(ctx context.Context, a partner.App) error {
 	return err
 }
 
-// SaveDocumentApp implements oauthstore.AppStore.
+// SaveDocumentApp implements oauthstore.Store.
 func (s *Store) SaveDocumentApp(ctx context.Context, app partner.App) (partner.App, error) {
 	var saved partner.App
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {

@@ -6,14 +6,14 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 )
 
-// UseAssertion implements oauthstore.AssertionStore. The primary key selects the winner.
+// UseAssertion implements oauthstore.Store. The primary key selects the winner.
 func (s *Store) UseAssertion(ctx context.Context, a oauthstore.UsedAssertion) (bool, error) {
 	n, err := s.exec(ctx, "INSERT INTO partnerkit_used_assertion (digest, expires_at) VALUES ($1, $2) ON CONFLICT (digest) DO NOTHING",
 		a.Digest.Bytes(), ms(a.ExpiresAt))
 	return n == 1, wrap("use assertion", err)
 }
 
-// ClientKeys implements oauthstore.AssertionStore.
+// ClientKeys implements oauthstore.Store.
 func (s *Store) ClientKeys(ctx context.Context, appID string) (oauthstore.ClientKeys, error) {
 	k := oauthstore.ClientKeys{AppID: appID}
 	var fetched, fresh int64
@@ -25,7 +25,7 @@ func (s *Store) ClientKeys(ctx context.Context, appID string) (oauthstore.Client
 	return k, nil
 }
 
-// SaveClientKeys implements oauthstore.AssertionStore.
+// SaveClientKeys implements oauthstore.Store.
 func (s *Store) SaveClientKeys(ctx context.Context, k oauthstore.ClientKeys) error {
 	_, err := s.exec(ctx, `INSERT INTO partnerkit_client_keys (app_id, uri, key_set, fetched_at, fresh_until)
 		SELECT id, $2, $3, $4, $5 FROM partnerkit_app WHERE id = $1

@@ -47,7 +47,7 @@ func (s *Store) ActiveInstallation(ctx context.Context, appID, businessID string
 	return found[0], nil
 }
 
-// Installations implements oauthstore.ConnectionStore.
+// Installations implements oauthstore.Store.
 func (s *Store) Installations(ctx context.Context, q partner.InstallationQuery) ([]partner.Installation, error) {
 	query, args := "SELECT "+installationColumns+" FROM partnerkit_installation WHERE status = 'ACTIVE'", []any(nil)
 	add := func(condition string, value any) {
@@ -97,7 +97,7 @@ func (s *Store) BusinessInstallations(ctx context.Context, appID, afterBusinessI
 	return all, wrap("installations in businesses", err)
 }
 
-// EndInstallation implements oauthstore.ConnectionStore. It marks the installation row, on
+// EndInstallation implements oauthstore.Store. It marks the installation row, on
 // which all its tokens depend, and waits for transactions that are issuing tokens under it.
 func (s *Store) EndInstallation(ctx context.Context, end oauthstore.EndInstallation) (partner.Installation, error) {
 	var ended partner.Installation
@@ -124,7 +124,7 @@ func (t *tx) endInstallation(ctx context.Context, end oauthstore.EndInstallation
 	return row.value()
 }
 
-// SetInstallationScopes implements oauthstore.ConnectionStore.
+// SetInstallationScopes implements oauthstore.Store.
 func (s *Store) SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after partner.Installation) []events.Event) (partner.Installation, error) {
 	var after partner.Installation
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -151,7 +151,7 @@ func (t *tx) setInstallationScopes(ctx context.Context, i partner.Installation) 
 	return err
 }
 
-// EndGrant implements oauthstore.ConnectionStore.
+// EndGrant implements oauthstore.Store.
 func (s *Store) EndGrant(ctx context.Context, end oauthstore.EndGrant) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		n, err := tx.exec(ctx, `UPDATE partnerkit_grant SET ended_at = $4 WHERE user_id = $3 AND ended_at IS NULL AND installation_id IN (
@@ -168,7 +168,7 @@ func (s *Store) EndGrant(ctx context.Context, end oauthstore.EndGrant) error {
 const setUserStatus = `INSERT INTO partnerkit_user_state (user_id, status, changed_at) VALUES ($1, $2, $3)
 	ON CONFLICT (user_id) DO UPDATE SET status = excluded.status, changed_at = excluded.changed_at`
 
-// SetUserStatus implements oauthstore.ConnectionStore.
+// SetUserStatus implements oauthstore.Store.
 func (s *Store) SetUserStatus(ctx context.Context, userID string, status identity.UserStatus, now time.Time) error {
 	_, err := s.exec(ctx, setUserStatus, userID, string(status), ms(now))
 	return wrap("set user status", err)
@@ -176,7 +176,7 @@ func (s *Store) SetUserStatus(ctx context.Context, userID string, status identit
 
 const userStatusOf = "SELECT COALESCE((SELECT status FROM partnerkit_user_state WHERE user_id = $1), 'ACTIVE')"
 
-// UserStatus implements oauthstore.ConnectionStore.
+// UserStatus implements oauthstore.Store.
 func (s *Store) UserStatus(ctx context.Context, userID string) (identity.UserStatus, error) {
 	var status identity.UserStatus
 	err := s.read(ctx, userStatusOf, []any{userID}, &status)

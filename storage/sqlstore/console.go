@@ -11,7 +11,7 @@ import (
 
 var _ console.Store = (*Store)(nil)
 
-// Apps implements oauthstore.AppStore and console.Store.
+// Apps implements oauthstore.Store and console.Store.
 func (s *Store) Apps(ctx context.Context, q partner.AppQuery) ([]partner.App, error) {
 	var args []any
 	where := make([]string, 0, 2)

@@ -23,7 +23,7 @@ func (t *tx) approveCustom(ctx context.Context, d oauthstore.Decision, scopes id
 	return err
 }
 
-// NameCustomBusiness implements oauthstore.ConnectionStore. The lock on the app keeps
+// NameCustomBusiness implements oauthstore.Store. The lock on the app keeps
 // approvals and issues of tokens away, which lock it too.
 func (s *Store) NameCustomBusiness(ctx context.Context, n oauthstore.NameCustomBusiness) (oauthstore.NamedCustomBusiness, error) {
 	var named oauthstore.NamedCustomBusiness
@@ -82,7 +82,7 @@ func (t *tx) endCustom(ctx context.Context, app partner.App, end oauthstore.EndI
 	return true, t.record(ctx, end.Record(installation))
 }
 
-// CustomConnections implements oauthstore.ConnectionStore.
+// CustomConnections implements oauthstore.Store.
 func (s *Store) CustomConnections(ctx context.Context, installationIDs ...string) ([]oauthstore.Grant, error) {
 	if len(installationIDs) == 0 {
 		return nil, nil
@@ -114,7 +114,7 @@ const customConnection = `SELECT a.status, a.scopes, i.status, i.scopes, i.id, g
 	JOIN partnerkit_installation i ON i.app_id = a.id AND i.business_id = a.custom_business_id AND i.status = 'ACTIVE'
 	JOIN partnerkit_grant g ON g.installation_id = i.id AND g.user_id = '' AND g.ended_at IS NULL WHERE a.id = $1`
 
-// IssueForInstallation implements oauthstore.TokenStore: 2 statements.
+// IssueForInstallation implements oauthstore.Store: 2 statements.
 func (s *Store) IssueForInstallation(ctx context.Context, appID string, narrow identity.Scopes, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	return s.issue(ctx, "issue installation token", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {
 		of := parents{app: appID}

@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// CreateDevice implements oauthstore.DeviceStore.
+// CreateDevice implements oauthstore.Store.
 func (s *Store) CreateDevice(ctx context.Context, d oauthstore.DeviceCode, digest storage.Digest) error {
 	n, err := s.exec(ctx, `INSERT INTO partnerkit_device_code (id, digest, user_code, app_id, scopes, status, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (user_code) DO NOTHING`,
@@ -21,12 +21,14 @@ func (s *Store) CreateDevice(ctx context.Context, d oauthstore.DeviceCode, diges
 	return wrap("create device code", err)
 }
 
-// Device implements oauthstore.DeviceStore.
-func (s *Store) Device(ctx context.Context, q oauthstore.DeviceQuery) (oauthstore.DeviceCode, error) {
-	if q.UserCode != "" {
-		return s.deviceWhere(ctx, "x.user_code = $1", q.UserCode)
-	}
-	return s.deviceWhere(ctx, "x.digest = $1", q.Digest.Bytes())
+// Device implements oauthstore.Store.
+func (s *Store) Device(ctx context.Context, digest storage.Digest) (oauthstore.DeviceCode, error) {
+	return s.deviceWhere(ctx, "x.digest = $1", digest.Bytes())
+}
+
+// DeviceByUserCode implements oauthstore.Store.
+func (s *Store) DeviceByUserCode(ctx context.Context, userCode string) (oauthstore.DeviceCode, error) {
+	return s.deviceWhere(ctx, "x.user_code = $1", userCode)
 }
 
 func (s *Store) deviceWhere(ctx context.Context, condition string, value any) (oauthstore.DeviceCode, error) {
@@ -52,7 +54,7 @@ func (s *Store) deviceWhere(ctx context.Context, condition string, value any) (o
 	return d, decoded(stored{appScopes, &d.AppScopes}, stored{installed.String, &d.InstallationScopes}, stored{scopes, &d.Scopes})
 }
 
-// PollDevice implements oauthstore.DeviceStore.
+// PollDevice implements oauthstore.Store.
 func (s *Store) PollDevice(ctx context.Context, deviceID string, now time.Time, interval time.Duration) (bool, error) {
 	n, err := s.exec(ctx, `UPDATE partnerkit_device_code SET polled_at = $2
 		WHERE id = $1 AND status = 'PENDING' AND (polled_at IS NULL OR polled_at <= $3)`, deviceID, ms(now), ms(now.Add(-interval)))

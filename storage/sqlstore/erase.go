@@ -43,7 +43,7 @@ var eraseSteps = []eraseStep{
 	forgetStatus,
 }
 
-// EraseUser implements oauthstore.ConnectionStore. Its cursor is the number of a step and
+// EraseUser implements oauthstore.Store. Its cursor is the number of a step and
 // the last row that the step has passed.
 func (s *Store) EraseUser(ctx context.Context, e oauthstore.EraseUser) (oauthstore.Erased, error) {
 	number, after, _ := strings.Cut(e.After, " ")

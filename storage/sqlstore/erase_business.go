@@ -47,13 +47,13 @@ const (
 	erasedAtOnce = 100
 )
 
-// HastenRedactions implements oauthstore.JanitorStore.
+// HastenRedactions implements oauthstore.Store.
 func (s *Store) HastenRedactions(ctx context.Context, businessID string, now time.Time) error {
 	_, err := s.exec(ctx, "UPDATE partnerkit_installation SET redact_at = $2 WHERE redact_at > $2 AND business_id = $1", businessID, ms(now))
 	return wrap("hasten redactions", err)
 }
 
-// EraseBusiness implements oauthstore.ConnectionStore. Its cursor is as that of EraseUser.
+// EraseBusiness implements oauthstore.Store. Its cursor is as that of EraseUser.
 func (s *Store) EraseBusiness(ctx context.Context, e oauthstore.EraseBusiness) (oauthstore.ErasedBusinessPart, error) {
 	number, after, _ := strings.Cut(e.After, " ")
 	step, err := strconv.Atoi("0" + number)

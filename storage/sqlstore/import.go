@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// ImportApp implements oauthstore.ImportStore.
+// ImportApp implements oauthstore.Store.
 func (s *Store) ImportApp(ctx context.Context, app partner.App, secrets []partner.ClientSecret, foreign []oauthstore.ForeignSecret) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if err := tx.createApp(ctx, app, secrets); err != nil {
@@ -26,7 +26,7 @@ func (s *Store) ImportApp(ctx context.Context, app partner.App, secrets []partne
 	return wrap("import app", err)
 }
 
-// ForeignSecrets implements oauthstore.ImportStore.
+// ForeignSecrets implements oauthstore.Store.
 func (s *Store) ForeignSecrets(ctx context.Context, appID string) ([]oauthstore.ForeignSecret, error) {
 	var all []oauthstore.ForeignSecret
 	err := storage.Each(ctx, s, s.sql.of(`SELECT f.secret_id, f.digest FROM partnerkit_foreign_secret f JOIN partnerkit_client_secret c ON c.id = f.secret_id
@@ -39,7 +39,7 @@ func (s *Store) ForeignSecrets(ctx context.Context, appID string) ([]oauthstore.
 	return all, wrap("foreign secrets", err)
 }
 
-// ReplaceForeignSecret implements oauthstore.ImportStore. Deleting the row of the foreign digest
+// ReplaceForeignSecret implements oauthstore.Store. Deleting the row of the foreign digest
 // selects the one transaction that replaces it.
 func (s *Store) ReplaceForeignSecret(ctx context.Context, appID, secretID string, digest storage.Digest) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -65,7 +65,7 @@ func (t *tx) importedApp(ctx context.Context, clientID string) (id string, err e
 	return id, notFound(err)
 }
 
-// ImportInstallation implements oauthstore.ImportStore.
+// ImportInstallation implements oauthstore.Store.
 func (s *Store) ImportInstallation(ctx context.Context, clientID string, i partner.Installation) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		appID, err := tx.importedApp(ctx, clientID)
@@ -90,7 +90,7 @@ func (s *Store) ImportInstallation(ctx context.Context, clientID string, i partn
 	return wrap("import installation", err)
 }
 
-// ImportConsent implements oauthstore.ImportStore.
+// ImportConsent implements oauthstore.Store.
 func (s *Store) ImportConsent(ctx context.Context, clientID, businessID string, g oauthstore.Grant) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		appID, err := tx.importedApp(ctx, clientID)
@@ -120,7 +120,7 @@ func (s *Store) ImportConsent(ctx context.Context, clientID, businessID string, 
 	return wrap("import consent", err)
 }
 
-// EndForeignFamily implements oauthstore.ImportStore.
+// EndForeignFamily implements oauthstore.Store.
 func (s *Store) EndForeignFamily(ctx context.Context, use oauthstore.ForeignUse, now time.Time) (oauthstore.ForeignFamily, error) {
 	var family string
 	var found oauthstore.ForeignFamily
@@ -135,7 +135,7 @@ func (s *Store) EndForeignFamily(ctx context.Context, use oauthstore.ForeignUse,
 	return found, wrap("end foreign family", err)
 }
 
-// RedeemForeign implements oauthstore.ImportStore. The row of the digest selects the one
+// RedeemForeign implements oauthstore.Store. The row of the digest selects the one
 // transaction that uses the token.
 func (s *Store) RedeemForeign(ctx context.Context, use oauthstore.ForeignUse, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	return s.issue(ctx, "redeem foreign token", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Code implements oauthstore.CodeStore.
+// Code implements oauthstore.Store.
 func (s *Store) Code(ctx context.Context, digest storage.Digest) (oauthstore.Code, error) {
 	var (
 		code          oauthstore.Code
@@ -35,10 +35,10 @@ func (s *Store) Code(ctx context.Context, digest storage.Digest) (oauthstore.Cod
 	return code, decoded(stored{scopes, &code.Scopes})
 }
 
-// RedeemCode implements oauthstore.CodeStore: 5 statements.
+// RedeemCode implements oauthstore.Store: 5 statements.
 func (s *Store) RedeemCode(ctx context.Context, code oauthstore.Code, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	return s.issue(ctx, "redeem code", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {
-		of := parentsOf(code.Standing)
+		of := parentsOf(code.Owners)
 		state, won, err := tx.use(ctx, of, "UPDATE partnerkit_code SET used_at = $1, family_id = $2 WHERE id = $3 AND used_at IS NULL", ms(m.Now), m.FamilyID, code.ID)
 		if err != nil {
 			return oauthstore.IssueResult{}, err
@@ -57,16 +57,22 @@ func (s *Store) RedeemCode(ctx context.Context, code oauthstore.Code, m oauthsto
 	})
 }
 
+// SpendCode implements oauthstore.Store.
+func (s *Store) SpendCode(ctx context.Context, codeID string, now time.Time) (bool, error) {
+	n, err := s.exec(ctx, "UPDATE partnerkit_code SET used_at = $2 WHERE id = $1 AND used_at IS NULL", codeID, ms(now))
+	return n > 0, wrap("spend code", err)
+}
+
 func (t *tx) endFamilyOfCode(ctx context.Context, codeID string, now time.Time) error {
 	_, err := t.exec(ctx, `UPDATE partnerkit_family SET ended_at = $2 WHERE ended_at IS NULL
 		AND id = (SELECT family_id FROM partnerkit_code WHERE id = $1)`, codeID, ms(now))
 	return err
 }
 
-// CollectDevice implements oauthstore.DeviceStore: 5 statements.
+// CollectDevice implements oauthstore.Store: 5 statements.
 func (s *Store) CollectDevice(ctx context.Context, device oauthstore.DeviceCode, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	return s.issue(ctx, "collect device", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {
-		of := parentsOf(device.Standing)
+		of := parentsOf(device.Owners)
 		state, won, err := tx.use(ctx, of, "UPDATE partnerkit_device_code SET status = 'COLLECTED' WHERE id = $1 AND status = 'APPROVED'", device.ID)
 		if err != nil {
 			return oauthstore.IssueResult{}, err
@@ -88,7 +94,7 @@ func (s *Store) CollectDevice(ctx context.Context, device oauthstore.DeviceCode,
 const exchangedInstallation = `SELECT i.id, i.app_id, i.business_id, i.status, i.scopes, i.created_at, i.ended_at
 	FROM partnerkit_app a JOIN partnerkit_installation i ON i.app_id = a.id WHERE a.id = $1 AND i.business_id = $2 AND i.status = 'ACTIVE'`
 
-// ExchangeSession implements oauthstore.SessionTokenStore: 4 statements, 6 with
+// ExchangeSession implements oauthstore.Store: 4 statements, 6 with
 // a refresh token.
 func (s *Store) ExchangeSession(ctx context.Context, x oauthstore.Exchange, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	return s.issue(ctx, "exchange session token", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {

@@ -158,7 +158,7 @@ func keepUsedTokens(d storage.Dialect) string {
 		" ORDER BY t.id" + d.ShareOf("x") + " ON CONFLICT (digest) DO NOTHING"
 }
 
-// RecordRedactions implements oauthstore.JanitorStore. A timer is settled by one
+// RecordRedactions implements oauthstore.Store. A timer is settled by one
 // conditional write, so that exactly one node records its event. Values that the app has
 // attached to records of the business are deleted with it.
 func (s *Store) RecordRedactions(ctx context.Context, now time.Time, limit int, record func(partner.Installation) []events.Event) (int, error) {

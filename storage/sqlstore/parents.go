@@ -71,8 +71,8 @@ type parents struct {
 	grant                   string // empty for an exchanged token
 }
 
-func parentsOf(s oauthstore.Standing) parents {
-	return parents{app: s.AppID, installation: s.InstallationID, user: s.UserID, grant: s.GrantID}
+func parentsOf(o oauthstore.Owners) parents {
+	return parents{app: o.AppID, installation: o.InstallationID, user: o.UserID, grant: o.GrantID}
 }
 
 // owners are parents as statement arguments, converted once for several statements.

@@ -10,14 +10,14 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// CreateRegistrationToken implements oauthstore.RegistrationStore.
+// CreateRegistrationToken implements oauthstore.Store.
 func (s *Store) CreateRegistrationToken(ctx context.Context, t oauthstore.RegistrationToken) error {
 	_, err := s.exec(ctx, "INSERT INTO partnerkit_registration_token (id, digest, organization_id, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)",
 		t.ID, t.Digest.Bytes(), t.OrganizationID, ms(t.CreatedAt), ms(t.ExpiresAt))
 	return wrap("create registration token", err)
 }
 
-// RegisterApp implements oauthstore.RegistrationStore.
+// RegisterApp implements oauthstore.Store.
 func (s *Store) RegisterApp(ctx context.Context, r oauthstore.Registration) (partner.App, error) {
 	app := reviewedAsItIs(r.App)
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -61,7 +61,7 @@ func (t *tx) lockOrganization(ctx context.Context, organizationID string) error 
 	return err
 }
 
-// SigningKeys implements oauthstore.KeyStore.
+// SigningKeys implements oauthstore.Store.
 func (s *Store) SigningKeys(ctx context.Context, now time.Time) ([]oauthstore.SigningKey, error) {
 	var keys []oauthstore.SigningKey
 	err := storage.Each(ctx, s, s.sql.of("SELECT id, sealed, created_at, active_at, retire_at FROM partnerkit_signing_key WHERE retire_at IS NULL OR retire_at > $1 ORDER BY active_at, id"), []any{ms(now)},
@@ -79,13 +79,13 @@ func (s *Store) SigningKeys(ctx context.Context, now time.Time) ([]oauthstore.Si
 	return keys, wrap("signing keys", err)
 }
 
-// ResealSigningKey implements oauthstore.KeyStore.
+// ResealSigningKey implements oauthstore.Store.
 func (s *Store) ResealSigningKey(ctx context.Context, keyID string, was, sealed []byte) error {
 	_, err := s.exec(ctx, "UPDATE partnerkit_signing_key SET sealed = $3 WHERE id = $1 AND sealed = $2", keyID, was, sealed)
 	return wrap("reseal signing key", err)
 }
 
-// AddSigningKey implements oauthstore.KeyStore. The newest key has no end time; a
+// AddSigningKey implements oauthstore.Store. The newest key has no end time; a
 // conditional UPDATE that sets it succeeds for one rotation only. The first key is inserted
 // by one node only.
 func (s *Store) AddSigningKey(ctx context.Context, key oauthstore.SigningKey, after string, retireOlder time.Time) error {

@@ -42,7 +42,7 @@ func (r *clientRow) decode(clientID string) error {
 	return nil
 }
 
-// Client implements oauthstore.SecretStore.
+// Client implements oauthstore.Store.
 func (s *Store) Client(ctx context.Context, clientID string) (oauthstore.Client, error) {
 	var row clientRow
 	err := s.read(ctx, "SELECT "+clientColumns+" FROM partnerkit_app a WHERE a.client_id = $1", []any{clientID}, row.dest()...)
@@ -52,7 +52,7 @@ func (s *Store) Client(ctx context.Context, clientID string) (oauthstore.Client,
 	return row.client, wrap("client", notFound(err))
 }
 
-// ChangeClientSecrets implements oauthstore.SecretStore. It holds the app, which every change
+// ChangeClientSecrets implements oauthstore.Store. It holds the app, which every change
 // of its secrets waits for.
 func (s *Store) ChangeClientSecrets(ctx context.Context, appID string, change func([]partner.ClientSecret) ([]partner.ClientSecret, error)) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -105,7 +105,7 @@ func (t *tx) noteSecrets(ctx context.Context, appID string) error {
 	return err
 }
 
-// ClientSecrets implements oauthstore.SecretStore.
+// ClientSecrets implements oauthstore.Store.
 func (s *Store) ClientSecrets(ctx context.Context, appID string) ([]partner.ClientSecret, error) {
 	secrets, err := readSecrets(ctx, s, s.sql, appID)
 	return secrets, wrap("client secrets", err)

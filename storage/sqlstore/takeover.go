@@ -11,13 +11,13 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Grants implements oauthstore.ConnectionStore.
-func (s *Store) Grants(ctx context.Context, q oauthstore.GrantQuery) ([]oauthstore.Grant, error) {
+// Grants implements oauthstore.Store.
+func (s *Store) Grants(ctx context.Context, businessID, appID string) ([]oauthstore.Grant, error) {
 	query, args := `SELECT g.id, g.installation_id, g.user_id, g.scopes, g.created_at, g.left_at
 		FROM partnerkit_installation i JOIN partnerkit_grant g ON g.installation_id = i.id
-		WHERE i.business_id = $1 AND i.status = 'ACTIVE' AND g.ended_at IS NULL AND g.user_id <> ''`, []any{q.BusinessID}
-	if q.AppID != "" {
-		query, args = query+" AND i.app_id = $2", append(args, q.AppID)
+		WHERE i.business_id = $1 AND i.status = 'ACTIVE' AND g.ended_at IS NULL AND g.user_id <> ''`, []any{businessID}
+	if appID != "" {
+		query, args = query+" AND i.app_id = $2", append(args, appID)
 	}
 	var all []oauthstore.Grant
 	err := storage.Each(ctx, s, s.sql.of(query+" ORDER BY g.id"), args, func(scan func(...any) error) error {
@@ -46,7 +46,7 @@ const (
 			WHERE i.id = installation_id AND a.type = 'CONFIDENTIAL' AND a.status <> 'DEACTIVATED')`
 )
 
-// SetMembership implements oauthstore.ConnectionStore.
+// SetMembership implements oauthstore.Store.
 func (s *Store) SetMembership(ctx context.Context, m oauthstore.Membership) ([]string, error) {
 	if !m.HasLeft {
 		_, err := s.exec(ctx, grantsStay, m.BusinessID, m.UserID)
@@ -68,7 +68,7 @@ func (s *Store) SetMembership(ctx context.Context, m oauthstore.Membership) ([]s
 	return apps, wrap("set membership", err)
 }
 
-// TakeOver implements oauthstore.ConnectionStore. It rolls back what it did if it ends other
+// TakeOver implements oauthstore.Store. It rolls back what it did if it ends other
 // than with ApprovalDone.
 func (s *Store) TakeOver(ctx context.Context, t oauthstore.TakeOver) (oauthstore.ApprovalOutcome, error) {
 	var outcome oauthstore.ApprovalOutcome

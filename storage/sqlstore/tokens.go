@@ -17,7 +17,7 @@ var accessToken = "SELECT " + tokenColumns + `, x.id, x.scopes, x.expires_at, x.
 	FROM partnerkit_access_token x` + tokenJoins + `
 	WHERE x.digest = $1 AND x.id = $2`
 
-// AccessToken implements oauthstore.TokenStore. It is part of every call of the
+// AccessToken implements oauthstore.Store. It is part of every call of the
 // API, so all that it scans into is one allocation.
 func (s *Store) AccessToken(ctx context.Context, tokenID string, digest storage.Digest) (oauthstore.AccessToken, error) {
 	var row struct {
@@ -55,7 +55,7 @@ const (
 	usedRefreshToken = refreshColumns + ", '', 0, 0 FROM partnerkit_used_refresh_token t" + refreshFamily + " WHERE t.digest = $1"
 )
 
-// RefreshToken implements oauthstore.TokenStore.
+// RefreshToken implements oauthstore.Store.
 func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest storage.Digest) (oauthstore.RefreshToken, error) {
 	var row struct {
 		standingRow
@@ -78,12 +78,12 @@ func (s *Store) RefreshToken(ctx context.Context, tokenID string, digest storage
 	return *token, err
 }
 
-// RotateRefresh implements oauthstore.TokenStore: 4 statements, or 5 with a response to
+// RotateRefresh implements oauthstore.Store: 4 statements, or 5 with a response to
 // keep. Incrementing the family's generation invalidates the tokens of the previous
 // generation.
 func (s *Store) RotateRefresh(ctx context.Context, r oauthstore.Rotation, m oauthstore.NewTokens) (oauthstore.IssueResult, error) {
 	return s.issue(ctx, "rotate refresh token", func(ctx context.Context, tx *tx) (oauthstore.IssueResult, error) {
-		of, family := parentsOf(r.Token.Standing), r.Token.FamilyID
+		of, family := parentsOf(r.Token.Owners), r.Token.FamilyID
 		state, won, err := tx.use(ctx, of, "UPDATE partnerkit_family SET generation = generation + 1, answer = NULL WHERE id = $1 AND generation = $2 AND ended_at IS NULL",
 			family, r.Token.Generation)
 		if err != nil {
@@ -167,18 +167,17 @@ func (t *tx) reused(ctx context.Context, r oauthstore.Rotation, state locked, m 
 	return oauthstore.IssueResult{Outcome: oauthstore.Repeated, Scopes: kept, Response: response, IssuedAt: fromNullMS(responded)}, nil
 }
 
-// Revoke implements oauthstore.TokenStore. It issues nothing, so it needs no lock on what
-// the record depends on.
-func (s *Store) Revoke(ctx context.Context, r oauthstore.Revocation) (bool, error) {
-	revoke, id := endFamily, r.FamilyID
-	switch {
-	case r.AccessTokenID != "":
-		revoke, id = "UPDATE partnerkit_access_token SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", r.AccessTokenID
-	case r.CodeID != "":
-		revoke, id = "UPDATE partnerkit_code SET used_at = $2 WHERE id = $1 AND used_at IS NULL", r.CodeID
-	}
-	n, err := s.exec(ctx, revoke, id, ms(r.Now))
-	return n > 0, wrap("revoke", err)
+// EndFamily implements oauthstore.Store. Like all that issues nothing, it needs no lock on
+// what the record depends on.
+func (s *Store) EndFamily(ctx context.Context, familyID string, now time.Time) (bool, error) {
+	n, err := s.exec(ctx, endFamily, familyID, ms(now))
+	return n > 0, wrap("end family", err)
+}
+
+// RevokeAccessToken implements oauthstore.Store.
+func (s *Store) RevokeAccessToken(ctx context.Context, tokenID string, now time.Time) (bool, error) {
+	n, err := s.exec(ctx, "UPDATE partnerkit_access_token SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", tokenID, ms(now))
+	return n > 0, wrap("revoke access token", err)
 }
 
 const endFamily = "UPDATE partnerkit_family SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL"

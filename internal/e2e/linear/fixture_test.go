@@ -96,7 +96,7 @@ func (w fixture) present(ctx context.Context, s *sqlstore.Store, text string, m 
 		return "", err
 	}
 	if code.Used {
-		_, err := s.Revoke(ctx, oauthstore.Revocation{FamilyID: code.FamilyID, Now: noon})
+		_, err := s.EndFamily(ctx, code.FamilyID, noon)
 		return "lost", err
 	}
 	issued, err := s.RedeemCode(ctx, code, m)
@@ -114,7 +114,7 @@ func refresh(ctx context.Context, s *sqlstore.Store, presented, m oauthstore.New
 
 // poll is a device's, as the token endpoint responds to it.
 func poll(ctx context.Context, s *sqlstore.Store, text string, m oauthstore.NewTokens) (string, error) {
-	device, err := s.Device(ctx, oauthstore.DeviceQuery{Digest: digest(text)})
+	device, err := s.Device(ctx, digest(text))
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +123,7 @@ func poll(ctx context.Context, s *sqlstore.Store, text string, m oauthstore.NewT
 		if err != nil || inTime {
 			return "pending", err
 		}
-		if device, err = s.Device(ctx, oauthstore.DeviceQuery{Digest: digest(text)}); err != nil {
+		if device, err = s.Device(ctx, digest(text)); err != nil {
 			return "", err
 		}
 	}

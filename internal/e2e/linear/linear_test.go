@@ -150,7 +150,7 @@ func beginFamily(t testing.TB, w fixture) client {
 		switch rand.IntN(12) {
 		case 0:
 			token, err := w.of(who).RefreshToken(ctx, presented.RefreshID, presented.RefreshDigest)
-			_, failed := w.of(who).Revoke(ctx, oauthstore.Revocation{FamilyID: token.FamilyID, Now: noon})
+			_, failed := w.of(who).EndFamily(ctx, token.FamilyID, noon)
 			return call{"revoke", 0}, "done", errors.Join(err, failed)
 		case 1, 2, 3:
 			next := newTokens()
