@@ -26,7 +26,6 @@ func (c *Config) check() error {
 	add(c.Store == nil, "Store is nil; storage/sqlite and storage/postgres open one")
 	add(c.Host == nil, "Host is nil; it says who is signed in")
 	add(c.Keyring == nil, "Keyring is nil; keyring.Parse makes one of a key of yours")
-	add(c.Pages == nil, "Pages is nil; oauthserver/pages has the default ones")
 	for _, one := range []struct{ field, url string }{{"APIURL", c.APIURL}, {"AppURL", c.AppURL}} {
 		_, ok := oauthserver.WebOrigin(one.url)
 		add(!ok, "%s is %q; it must be an origin such as https://api.example.com", one.field, one.url)

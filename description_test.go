@@ -209,7 +209,7 @@ func TestNewRefusesSchemas(t *testing.T) {
 	t.Parallel()
 	cfg := describedConfig(t)
 	cfg.Schemas["NewOrder"] = json.RawMessage(`"string"`)
-	if _, err := partnerkit.New(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "NewOrder") {
+	if _, err := partnerkit.New(cfg); err == nil || !strings.Contains(err.Error(), "NewOrder") {
 		t.Errorf("%v", err)
 	}
 }
@@ -258,7 +258,7 @@ func TestNewRefusesDanglingReferences(t *testing.T) {
 			cfg := describedConfig(t)
 			cfg.Routes = slices.Clone(cfg.Routes)
 			test.change(&cfg)
-			_, err := partnerkit.New(t.Context(), cfg)
+			_, err := partnerkit.New(cfg)
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
 			}
@@ -342,7 +342,7 @@ func TestDescriptionFigures(t *testing.T) {
 			t.Parallel()
 			cfg := describedConfig(t)
 			test.change(&cfg)
-			p, err := partnerkit.New(t.Context(), cfg)
+			p, err := partnerkit.New(cfg)
 			if err != nil {
 				t.Fatal(err)
 			}

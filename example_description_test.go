@@ -1,7 +1,6 @@
 package partnerkit_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -26,7 +25,7 @@ func ExamplePlatform_OpenAPI() {
 		Routes:  []guard.Route{describedNotes(nil)},
 		Schemas: map[string]json.RawMessage{"Note": json.RawMessage(`{"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}`)},
 	}
-	platform, err := partnerkit.New(context.Background(), cfg)
+	platform, err := partnerkit.New(cfg)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -65,7 +65,7 @@ func foreignTokens(find func(ctx context.Context, clientID, token string) (oldTo
 func ExamplePlatform_Import() {
 	move := func(ctx context.Context, cfg partnerkit.Config, clients []oldClient, find func(ctx context.Context, clientID, token string) (oldToken, bool, error)) error {
 		cfg.OAuth.ForeignRefreshTokens = foreignTokens(find)
-		p, err := partnerkit.New(ctx, cfg)
+		p, err := partnerkit.New(cfg)
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
@@ -42,9 +41,9 @@ func (books) invoices(w http.ResponseWriter, r *http.Request) error {
 	return apierror.WriteJSON(w, http.StatusOK, map[string]string{"invoicesOf": caller.BusinessID})
 }
 
-func open(ctx context.Context, store partnerkit.Store, ring *keyring.Keyring) (*partnerkit.Platform, error) {
-	return partnerkit.New(ctx, partnerkit.Config{
-		Store: store, Host: books{}, Keyring: ring, Pages: pages.New(),
+func open(store partnerkit.Store, ring *keyring.Keyring) (*partnerkit.Platform, error) {
+	return partnerkit.New(partnerkit.Config{
+		Store: store, Host: books{}, Keyring: ring,
 		APIURL: "https://api.example.com", AppURL: "https://app.example.com",
 		Routes: []guard.Route{{Pattern: "GET /invoices", Scope: "invoices:read", Handler: books{}.invoices}},
 	})
@@ -64,12 +63,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	platform, err := open(ctx, store, ring)
+	platform, err := open(store, ring)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	// Serve platform.API() and platform.App(), and let platform.Run(ctx) work.
+	// platform.Serve(ctx, servers...) serves both hosts and works in the background.
 	for _, path := range []string{"/.well-known/oauth-authorization-server", "/invoices"} {
 		response := httptest.NewRecorder()
 		platform.API().ServeHTTP(response, httptest.NewRequest(http.MethodGet, path, nil))

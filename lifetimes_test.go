@@ -63,7 +63,7 @@ func TestRetryDelaysAndRetention(t *testing.T) {
 // Every wrong field is named, with the reason, all at once.
 func TestUnsafeNumbers(t *testing.T) {
 	t.Parallel()
-	_, err := partnerkit.New(t.Context(), partnerkit.Config{
+	_, err := partnerkit.New(partnerkit.Config{
 		APIURL:    "api.example.com",
 		Lifetimes: oauthserver.Lifetimes{Code: 24 * time.Hour, DeviceCode: 2 * time.Hour},
 		Limits:    ratelimit.Limits{UserCodes: ratelimit.LockoutRule{MoreThan: 1_000_000}},

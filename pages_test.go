@@ -48,7 +48,7 @@ func TestThemeAndLanguagesRefused(t *testing.T) {
 	cfg := config(t)
 	cfg.Theme = theme.Theme{Logo: "https://cdn.example.com/logo.svg", Light: theme.Colors{Accent: "blue"}}
 	cfg.Languages = locale.Languages{Offered: []string{"fr"}}
-	_, err := partnerkit.New(t.Context(), cfg)
+	_, err := partnerkit.New(cfg)
 	for _, want := range []string{"Theme.Logo", "Theme.Light.Accent", "Languages.Offered[0]"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is not named: %v", want, err)

@@ -29,6 +29,7 @@ import (
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	oauthpages "github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/operator"
 	operatorpages "github.com/partnerkit/partnerkit/operator/pages"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -38,7 +39,8 @@ import (
 
 // Store is all that the features keep. storage/sqlite and storage/postgres open
 // one that satisfies it. docs/store.md states the contract for stores of your own, which
-// storage/storetest certifies. A store may also implement webhooks.Watcher.
+// storage/storetest certifies. A store may also implement webhooks.Watcher,
+// and Run(ctx) error, which [Platform.Run] runs.
 type Store interface {
 	oauthstore.Store
 	keystore.Store
@@ -51,13 +53,12 @@ type Store interface {
 	operator.Store
 }
 
-// Config of a [Platform]. Store, Host, Keyring, Pages and the two URLs are
-// required; the zero value of everything else is its default.
+// Config of a [Platform]. Store, Host, Keyring and the two URLs are required; the zero value of
+// everything else is its default.
 type Config struct {
 	Store   Store
 	Host    oauthserver.Host
 	Keyring *keyring.Keyring
-	Pages   oauthserver.Pages // see oauthserver/pages
 
 	// APIURL and AppURL are the public origins of the two hosts, such as
 	// https://api.example.com. They must differ. Nothing that a request says changes
@@ -70,6 +71,10 @@ type Config struct {
 	// identity.DefaultScopes.
 	Scopes identity.ScopeCatalog
 
+	// Pages are the pages of the OAuth server, for a front end of the host's own; nil means
+	// those of oauthserver/pages. The pages of the console and of the operator's side are
+	// console/pages and operator/pages.
+	Pages oauthserver.Pages
 	// Theme is the brand on all pages: consent, devices, connected apps and the console.
 	// The zero value is the default look.
 	Theme theme.Theme
@@ -243,7 +248,7 @@ type Platform struct {
 
 // New puts the features together and starts nothing: [Platform.Run] does the
 // work that no request causes. The error names every field that is wrong, with the reason.
-func New(_ context.Context, cfg Config) (*Platform, error) {
+func New(cfg Config) (*Platform, error) {
 	if err := cfg.check(); err != nil {
 		return nil, fmt.Errorf("partnerkit: %w", err)
 	}
@@ -266,6 +271,9 @@ func New(_ context.Context, cfg Config) (*Platform, error) {
 func (c Config) withDefaults() (Config, error) {
 	if c.Service == "" {
 		c.Service = "Service"
+	}
+	if c.Pages == nil {
+		c.Pages = oauthpages.New()
 	}
 	if len(c.Scopes.All()) == 0 {
 		c.Scopes = identity.DefaultScopes()

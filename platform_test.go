@@ -17,7 +17,6 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -39,7 +38,7 @@ func config(t *testing.T) partnerkit.Config {
 	}
 	t.Cleanup(func() { store.Close() })
 	return partnerkit.Config{
-		Store: store, Host: partnertest.NewHost(), Keyring: fixture.Keyring(1), Pages: pages.New(),
+		Store: store, Host: partnertest.NewHost(), Keyring: fixture.Keyring(1),
 		APIURL: "https://api.example.com", AppURL: "https://app.example.com",
 		Clock: clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)),
 	}
@@ -47,7 +46,7 @@ func config(t *testing.T) partnerkit.Config {
 
 func platform(t *testing.T, cfg partnerkit.Config) *partnerkit.Platform {
 	t.Helper()
-	p, err := partnerkit.New(t.Context(), cfg)
+	p, err := partnerkit.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +260,7 @@ func TestNewRefuses(t *testing.T) {
 	} {
 		cfg := config(t)
 		test.spoil(&cfg)
-		if _, err := partnerkit.New(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := partnerkit.New(cfg); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want an error that names %s", name, err, test.want)
 		}
 	}
@@ -307,7 +306,7 @@ func TestEventsFitScopes_CAT01(t *testing.T) {
 
 	cfg = config(t)
 	cfg.Scopes, cfg.Events = scopes, events.DefaultCatalog()
-	_, err = partnerkit.New(t.Context(), cfg)
+	_, err = partnerkit.New(cfg)
 	if err == nil || !strings.Contains(err.Error(), "Config.Events: invoice.created needs the scope invoices:read, which Config.Scopes does not have") || strings.Contains(err.Error(), "customer.created") {
 		t.Errorf("%v", err)
 	}

@@ -37,12 +37,12 @@ func TestNewRefusesWhatCannotBeReached(t *testing.T) {
 			cfg := config(t)
 			cfg.Developers = partnertest.NewHost()
 			cfg.Routes = []guard.Route{{Pattern: pattern, Scope: guard.AnyScope, Handler: guard.HTTP(http.HandlerFunc(teapot))}}
-			_, err := partnerkit.New(t.Context(), cfg)
+			_, err := partnerkit.New(cfg)
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"`+pattern+`"`)) {
 				t.Errorf("%v, want %q", err, want)
 			}
 			cfg.Developers = nil
-			if _, err := partnerkit.New(t.Context(), cfg); want == console && err != nil {
+			if _, err := partnerkit.New(cfg); want == console && err != nil {
 				t.Errorf("without a console: %v", err)
 			}
 		})
@@ -52,7 +52,7 @@ func TestNewRefusesWhatCannotBeReached(t *testing.T) {
 		for _, pattern := range []string{"GET /oauth/a", "GET /.well-known/b"} {
 			cfg.Routes = append(cfg.Routes, guard.Route{Pattern: pattern, Scope: guard.AnyScope, Handler: guard.HTTP(http.HandlerFunc(teapot))})
 		}
-		if _, err := partnerkit.New(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "/oauth/a") || !strings.Contains(err.Error(), "/.well-known/b") {
+		if _, err := partnerkit.New(cfg); err == nil || !strings.Contains(err.Error(), "/oauth/a") || !strings.Contains(err.Error(), "/.well-known/b") {
 			t.Error(err)
 		}
 	})
@@ -60,7 +60,7 @@ func TestNewRefusesWhatCannotBeReached(t *testing.T) {
 		t.Run("META-05 equal origins "+app, func(t *testing.T) {
 			cfg := config(t)
 			cfg.AppURL = app
-			_, err := partnerkit.New(t.Context(), cfg)
+			_, err := partnerkit.New(cfg)
 			if err == nil || !strings.Contains(err.Error(), "Config.APIURL and Config.AppURL are both https://api.example.com") {
 				t.Error(err)
 			}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/serving"
 )
 
 // loop is the background work of a feature. It blocks until its context ends, and then
@@ -28,22 +31,43 @@ func (p *Platform) loops() []loop {
 	if p.windows != nil {
 		loops = append(loops, loop{"limits", p.windows.Run})
 	}
-	return append(loops, loop{"webhooks", p.hooks.Run}, loop{"analytics", p.calls.Run}, loop{"notifications", p.told.Run})
+	loops = append(loops, loop{"webhooks", p.hooks.Run}, loop{"analytics", p.calls.Run}, loop{"notifications", p.told.Run})
+	if store, ok := p.cfg.Store.(interface{ Run(context.Context) error }); ok {
+		loops = append(loops, loop{"store", store.Run})
+	}
+	return loops
 }
 
 // Run does the background work and blocks: it plans and sends webhooks, purges old records,
-// writes analytics, rotates keys and calls the Notifier. It returns nil after ctx has ended
+// writes analytics, rotates keys, calls the Notifier and runs the store. It returns nil after ctx has ended
 // and every loop has stopped, one after the other in a fixed order. If a loop fails, Run
 // stops the others and returns the error.
 //
 // The end of ctx is how Run is stopped, so it is no error, as it is for every Run of this
 // module: an error is always a failure.
 //
-// End ctx after the HTTP servers have shut down, so that requests which are under
-// way find everything running. The database is the host's: close it after Run
-// has returned.
+// End ctx after the HTTP servers have shut down, so that requests which are under way find
+// everything running; [Platform.Serve] does. The database is the host's: close it after Run has
+// returned.
 func (p *Platform) Run(ctx context.Context) error {
 	return runInOrder(ctx, p.loops())
+}
+
+// Serve listens on the Addr of each server, serves, and does the work of [Platform.Run], until
+// ctx ends or a server fails. Then it stops in order: it finishes the requests under way, within
+// 15 seconds, and then ends Run. It returns nil if ctx ended and nothing failed. Close the store
+// afterwards.
+//
+// The servers are those of [Platform.API] and [Platform.App], of handlers in front of them, and
+// of anything else, such as metrics. Serve changes the servers: timeouts that are zero get a
+// default, so that slow clients cannot keep connections open. A server with a TLSConfig speaks
+// TLS. Behind a load balancer, let it stop sending new requests first.
+func (p *Platform) Serve(ctx context.Context, servers ...*http.Server) error {
+	sites, err := serving.Listen(ctx, servers...)
+	if err != nil {
+		return fmt.Errorf("partnerkit: %w", err)
+	}
+	return serving.Run(ctx, p.cfg.Logger, p.Run, sites...)
 }
 
 // How long Settle waits for receivers and for the Notifier.

@@ -3,6 +3,8 @@ package partnerkit_test
 import (
 	"context"
 	"errors"
+	"net"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -10,7 +12,6 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
 // log notes what happened, in order.
@@ -75,6 +76,57 @@ func TestPartThatFailsStopsTheOthers(t *testing.T) {
 	}
 }
 
+// runningStore notes when its Run ends.
+type runningStore struct {
+	partnerkit.Store
+	started chan struct{}
+	ended   *log
+}
+
+func (s runningStore) Run(ctx context.Context) error {
+	close(s.started)
+	<-ctx.Done()
+	s.ended.note("store")
+	return nil
+}
+
+// Serve serves each server until its context ends, and runs the store meanwhile.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	cfg := config(t)
+	store := runningStore{cfg.Store, make(chan struct{}), new(log)}
+	cfg.Store = store
+	p := platform(t, cfg)
+	addresses := make(chan string, 1)
+	server := &http.Server{Addr: "127.0.0.1:0", Handler: p.API(), BaseContext: func(l net.Listener) context.Context {
+		addresses <- l.Addr().String()
+		return context.Background()
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- p.Serve(ctx, server) }()
+	address := <-addresses
+	if err := p.Serve(ctx, &http.Server{Addr: address, Handler: p.App()}); err == nil || !strings.Contains(err.Error(), address) {
+		t.Errorf("a taken address: %v", err)
+	}
+	res, err := http.Get("http://" + address + "/.well-known/oauth-authorization-server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Errorf("status %d", res.StatusCode)
+	}
+	<-store.started
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if want := []string{"store"}; !slices.Equal(store.ended.lines, want) {
+		t.Errorf("ended: %v, want %v", store.ended.lines, want)
+	}
+}
+
 // The end of its context is how a Run is stopped, and no error.
 func TestRunStops(t *testing.T) {
 	t.Parallel()
@@ -82,7 +134,6 @@ func TestRunStops(t *testing.T) {
 	p := platform(t, cfg)
 	all := partnerkit.Loops(p)
 	all["platform"] = p.Run
-	all["store"] = cfg.Store.(*sqlstore.Store).Run
 	for name, run := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

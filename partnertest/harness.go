@@ -58,7 +58,7 @@ func New(t testing.TB, edits ...func(*partnerkit.Config)) *Harness {
 		app.Close()
 	}
 	t.Cleanup(closeServers) // even if New fails
-	platform, err := partnerkit.New(t.Context(), h.config(edits))
+	platform, err := partnerkit.New(h.config(edits))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,18 +8,15 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"errors"
 	"io"
 	"log"
 	"net/http"
 	"os"
 	"os/signal"
-	"time"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/keyring"
-	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
@@ -41,7 +38,7 @@ func (b *backend) plugIn(c *partnerkit.Config) {
 	b.choose(c)
 }
 
-// serve is all it takes: a store, the backend, two servers and the library's loops.
+// serve is all it takes: a store, the backend, the library and two servers.
 func serve(ctx context.Context) error {
 	store, err := sqlite.Open(ctx, sqlite.Config{Path: sqlite.Memory}) // or postgres.Open, or postgres.New on your *sql.DB
 	if err != nil {
@@ -58,28 +55,13 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cfg := partnerkit.Config{Keyring: ring, Pages: pages.New(), APIURL: "http://localhost:8090", AppURL: "http://localhost:8091"}
+	cfg := partnerkit.Config{Keyring: ring, APIURL: "http://localhost:8090", AppURL: "http://localhost:8091"}
 	b.plugIn(&cfg)
-	if b.platform, err = partnerkit.New(ctx, cfg); err != nil {
+	if b.platform, err = partnerkit.New(cfg); err != nil {
 		return err
 	}
-	api := &http.Server{Addr: "localhost:8090", Handler: b.platform.API(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
-	app := &http.Server{Addr: "localhost:8091", Handler: b.platform.App(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
-	failed := make(chan error, 2)
-	for _, server := range []*http.Server{api, app} {
-		go func() { failed <- server.ListenAndServe() }()
-	}
-	loops, stopLoops := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopLoops()
-	ran := make(chan error, 1)
-	go func() { ran <- b.platform.Run(loops) }() // webhooks, retention, analytics
 	log.Print("http://localhost:8090/.well-known/oauth-authorization-server")
-
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-	}
-	err = errors.Join(err, api.Shutdown(loops), app.Shutdown(loops)) // with what is under way
-	stopLoops()
-	return errors.Join(err, <-ran)
+	return b.platform.Serve(ctx, // until ctx ends: both hosts, webhooks, retention, analytics
+		&http.Server{Addr: "localhost:8090", Handler: b.platform.API()},
+		&http.Server{Addr: "localhost:8091", Handler: b.platform.App()})
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"html"
 	"io"
@@ -44,11 +43,16 @@ func newHarness(t *testing.T, o settings) *harness {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	served := make(chan error, 1)
-	go func() { served <- h.serve(ctx, api.Listener, app.Listener) }()
+	ran := make(chan error, 1)
+	go func() { ran <- h.platform.Run(ctx) }()
+	api.Config.Handler, app.Config.Handler = h.platform.API(), h.platform.App()
+	api.Start()
+	app.Start()
 	t.Cleanup(func() {
+		api.Close()
+		app.Close()
 		stop()
-		if err := <-served; err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := <-ran; err != nil {
 			t.Error(err)
 		}
 		if err := h.close(); err != nil {

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -33,13 +32,10 @@ func run(ctx context.Context) error {
 	api := flag.String("api", "localhost:8080", "`address` of the API host, on loopback")
 	app := flag.String("app", "localhost:8081", "`address` of the app host, on loopback")
 	flag.Parse()
-	apiSocket, err := listen(ctx, *api)
-	if err != nil {
-		return err
-	}
-	appSocket, err := listen(ctx, *app)
-	if err != nil {
-		return err
+	for _, address := range []string{*api, *app} {
+		if err := checkLoopback(address); err != nil {
+			return err
+		}
 	}
 	trusted, err := oauthserver.TrustDocuments("claude.ai", "chatgpt.com", "vscode.dev")
 	if err != nil {
@@ -54,41 +50,16 @@ func run(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "The MCP endpoint is http://%s/mcp. Sign in as ada@example.com with demo-ada.\n", *api)
-	return errors.Join(s.serve(ctx, apiSocket, appSocket), s.close())
+	err = s.platform.Serve(ctx, &http.Server{Addr: *api, Handler: s.platform.API()}, &http.Server{Addr: *app, Handler: s.platform.App()})
+	return errors.Join(err, s.close())
 }
 
-// listen listens on loopback alone: registration is open and the passwords are known.
-func listen(ctx context.Context, address string) (net.Listener, error) {
-	socket, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
+// checkLoopback rejects an address that other machines reach: registration is open and the
+// passwords are known.
+func checkLoopback(address string) error {
+	at, err := net.ResolveTCPAddr("tcp", address)
+	if err == nil && !at.IP.IsLoopback() {
+		err = fmt.Errorf("%s is not on loopback", address)
 	}
-	if host, ok := socket.Addr().(*net.TCPAddr); !ok || !host.IP.IsLoopback() {
-		return nil, errors.Join(fmt.Errorf("%s is not on loopback", address), socket.Close())
-	}
-	return socket, nil
-}
-
-// serve serves both hosts until ctx ends. It stops in order: requests, then the loops.
-func (s *service) serve(ctx context.Context, api, app net.Listener) error {
-	servers := []*http.Server{
-		{Handler: s.platform.API(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second},
-		{Handler: s.platform.App(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second},
-	}
-	failed := make(chan error, len(servers))
-	for i, socket := range []net.Listener{api, app} {
-		go func() { failed <- servers[i].Serve(socket) }()
-	}
-	loops, stopLoops := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopLoops()
-	ran := make(chan error, 1)
-	go func() { ran <- s.platform.Run(loops) }()
-	var err error
-	select {
-	case <-ctx.Done():
-	case err = <-failed:
-	}
-	err = errors.Join(err, servers[0].Shutdown(loops), servers[1].Shutdown(loops))
-	stopLoops()
-	return errors.Join(err, <-ran)
+	return err
 }

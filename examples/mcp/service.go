@@ -19,7 +19,6 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -120,9 +119,9 @@ func (s *service) newPlatform(ctx context.Context, o settings, ring *keyring.Key
 		MaxRequestBodyBytes:        maxMessage,
 		Logger:                     o.Logger,
 	})
-	s.platform, err = partnerkit.New(ctx, partnerkit.Config{
+	s.platform, err = partnerkit.New(partnerkit.Config{
 		Store: s.store, Host: site.Host(), Developers: site.Host(), Permissions: s.books, Records: s.books.Ledger(),
-		Keyring: ring, Pages: pages.New(), Theme: site.Theme(), AppRoutes: site,
+		Keyring: ring, Theme: site.Theme(), AppRoutes: site,
 		APIURL: o.APIURL, AppURL: o.AppURL, Service: "Books",
 		Routes: append(s.books.Routes(), s.routes()...), Schemas: s.books.Schemas(),
 		Resources: []oauthserver.Resource{{Path: path, Name: "Books", Scopes: s.tools.scopes()}},

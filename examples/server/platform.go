@@ -10,7 +10,6 @@ import (
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	oauthpages "github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/theme"
 )
 
@@ -54,7 +53,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 
 		Service: service, APIURL: p.apiURL, AppURL: p.appURL,
 		Routes: p.books.Routes(), Schemas: p.books.Schemas(), Versions: apiVersions,
-		AppRoutes: s.site, Pages: oauthpages.New(), Theme: s.site.Theme(), ThemeFor: s.site.ThemeFor,
+		AppRoutes: s.site, Theme: s.site.Theme(), ThemeFor: s.site.ThemeFor,
 		OAuth:    oauthserver.Options{ConnectedApps: s.site.ConnectedApps(), BusinessPath: books.BusinessPath, Documents: oauthserver.DocumentConfig{Policy: p.documents}, RefreshRetry: p.refreshRetry, MaxConnections: p.maxConnections, CustomConnections: p.custom, OrganizationName: p.books.OrganizationName},
 		Webhooks: p.webhooks,
 
@@ -67,7 +66,7 @@ func newServer(ctx context.Context, p parts) (*server, error) {
 	if p.dev {
 		s.relax(&cfg)
 	}
-	if s.platform, err = partnerkit.New(ctx, cfg); err != nil {
+	if s.platform, err = partnerkit.New(cfg); err != nil {
 		return nil, err
 	}
 	s.spec = newDescription(s.platform, p.apiURL, p.appURL)

@@ -108,7 +108,6 @@ func (s *server) run(ctx context.Context, on listeners) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var lines sync.WaitGroup
-	lines.Go(func() { _ = s.store.Run(background) }) // it ends with its context, and by nothing else
 	if s.dev {
 		lines.Go(func() { s.clock.follow(background) })
 	}

@@ -11,7 +11,8 @@ import (
 	"fmt"
 	"log"
 	"net/http"
-	"time"
+	"os"
+	"os/signal"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -19,7 +20,6 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
-	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
@@ -56,8 +56,8 @@ func open(ctx context.Context, store partnerkit.Store) (*partnerkit.Platform, pa
 	if err != nil {
 		return nil, partner.App{}, err
 	}
-	platform, err := partnerkit.New(ctx, partnerkit.Config{
-		Store: store, Host: backend{}, Keyring: ring, Pages: pages.New(),
+	platform, err := partnerkit.New(partnerkit.Config{
+		Store: store, Host: backend{}, Keyring: ring,
 		APIURL: "http://localhost:8090", AppURL: "http://localhost:8091",
 		Routes: []guard.Route{{Pattern: "GET /invoices", Scope: "invoices:read", Handler: invoices}},
 	})
@@ -75,7 +75,7 @@ func open(ctx context.Context, store partnerkit.Store) (*partnerkit.Platform, pa
 }
 
 func main() {
-	ctx := context.Background()
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
 	store, err := sqlite.Open(ctx, sqlite.Config{Path: sqlite.Memory})
 	if err != nil {
 		log.Fatal(err)
@@ -85,11 +85,11 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Println("client_id:", app.ClientID)
-	failed := make(chan error, 3)
-	for address, handler := range map[string]http.Handler{"localhost:8090": platform.API(), "localhost:8091": platform.App()} {
-		server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second}
-		go func() { failed <- server.ListenAndServe() }()
+	// Serve also works in the background: webhooks, retention, key rotation.
+	err = platform.Serve(ctx,
+		&http.Server{Addr: "localhost:8090", Handler: platform.API()},
+		&http.Server{Addr: "localhost:8091", Handler: platform.App()})
+	if err != nil {
+		log.Fatal(err)
 	}
-	go func() { failed <- platform.Run(ctx) }() // webhooks, retention, key rotation
-	log.Fatal(<-failed)
 }

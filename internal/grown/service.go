@@ -20,7 +20,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
@@ -153,8 +152,8 @@ func (s *Service) on(ctx context.Context, db storage.DB, cfg sqlstore.Config) (e
 	if err != nil {
 		return err
 	}
-	s.Platform, err = partnerkit.New(ctx, partnerkit.Config{
-		Store: s.Store, Host: fixture.OpenHost{}, Keyring: fixture.Keyring(0), Pages: pages.New(), Records: records{}, Limiter: limiter,
+	s.Platform, err = partnerkit.New(partnerkit.Config{
+		Store: s.Store, Host: fixture.OpenHost{}, Keyring: fixture.Keyring(0), Records: records{}, Limiter: limiter,
 		APIURL: "https://api.example.com", AppURL: "https://app.example.net",
 		Routes: []guard.Route{
 			{Pattern: "GET /invoices", Scope: "invoices:read", Handler: nothing},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/keyring"
-	consent "github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/operator/pages"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -31,8 +30,8 @@ func Example() {
 	}
 	host := partnertest.NewHost() // yours knows sessions and users
 	host.SetUser(operator.User{ID: "usr_olga", Name: "Olga", IsOperator: true})
-	platform, err := partnerkit.New(context.Background(), partnerkit.Config{
-		Store: store, Keyring: ring, Host: host, Developers: host, Operators: host, Pages: consent.New(),
+	platform, err := partnerkit.New(partnerkit.Config{
+		Store: store, Keyring: ring, Host: host, Developers: host, Operators: host,
 		APIURL: "https://api.example.com", AppURL: "https://app.example.com",
 	})
 	if err != nil {

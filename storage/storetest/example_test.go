@@ -10,15 +10,15 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/storage/storetest"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // slowLog is a store around another one: it logs reads of access tokens that take long.
 type slowLog struct {
 	partnerkit.Store
-	watcher webhooks.Watcher // optional interfaces are forwarded by hand
-	log     *slog.Logger
+	inner *sqlstore.Store // its optional methods are forwarded by hand
+	log   *slog.Logger
 }
 
 func (s slowLog) AccessToken(ctx context.Context, tokenID string, digest storage.Digest) (oauthstore.AccessToken, error) {
@@ -30,7 +30,8 @@ func (s slowLog) AccessToken(ctx context.Context, tokenID string, digest storage
 	return token, err
 }
 
-func (s slowLog) Watch(topic string) *storage.Hints { return s.watcher.Watch(topic) }
+func (s slowLog) Watch(topic string) *storage.Hints { return s.inner.Watch(topic) }
+func (s slowLog) Run(ctx context.Context) error     { return s.inner.Run(ctx) }
 
 // A test certifies a store of your own. Here the store wraps that of SQLite.
 func ExampleRun() {
@@ -41,7 +42,7 @@ func ExampleRun() {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = inner.Close() })
-			return slowLog{Store: inner, watcher: inner, log: slog.Default()}
+			return slowLog{Store: inner, inner: inner, log: slog.Default()}
 		})
 	}
 }

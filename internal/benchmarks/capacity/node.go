@@ -23,7 +23,6 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/ratelimit/redislimit"
 	"github.com/partnerkit/partnerkit/storage/postgres"
@@ -99,8 +98,8 @@ func (s settings) platform(ctx context.Context, store *sqlstore.Store) (*partner
 			return nil, err
 		}
 	}
-	platform, err := partnerkit.New(ctx, partnerkit.Config{
-		Store: store, Host: fixture.OpenHost{}, Keyring: fixture.Keyring(0), Pages: pages.New(),
+	platform, err := partnerkit.New(partnerkit.Config{
+		Store: store, Host: fixture.OpenHost{}, Keyring: fixture.Keyring(0),
 		APIURL: "https://api.example.com", AppURL: "https://app.example.com", Limiter: limiter,
 		Limits: ratelimit.Limits{
 			PerBusiness: many, PerApp: many, OAuthWithSecret: many, OAuthWithoutSecret: many, OAuthPerIP: many, OAuthPerClient: many, DefaultPerIP: many,
