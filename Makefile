@@ -119,10 +119,11 @@ vulncheck: ## Known vulnerabilities that our code reaches; needs the Go vulnerab
 licenses: ## Write docs/licenses.md; non-zero for a license that is not compatible
 	go run ./internal/release licenses >licenses.out && mv licenses.out docs/licenses.md
 
-.PHONY: sbom
-sbom: ## Build the reference server as for a release, and write bin/server.cdx.json (CycloneDX)
-	go build -trimpath -buildvcs=false -o bin/server ./examples/server
-	go run ./internal/release sbom bin/server >bin/server.cdx.json
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
+
+.PHONY: release
+release: ## Build VERSION (v0.1.0) of the reference server for PLATFORMS into bin/release, with source, bills of materials and checksums
+	go run ./internal/release build "$(VERSION)" bin/release $(PLATFORMS)
 
 .PHONY: mutants
 mutants: ## Break the rules one at a time: the test of each must fail

@@ -103,19 +103,46 @@ var phrases = []struct{ id, phrase string }{
 
 var spaces = regexp.MustCompile(`\s+`)
 
-// licenseOf reads a module's license file.
+// licenseOf identifies a module's license.
 func licenseOf(dir string) (string, error) {
+	text, err := licenseText(dir)
+	if err != nil {
+		return "", err
+	}
+	return identify(text)
+}
+
+// licenseText reads a module's license file.
+func licenseText(dir string) (string, error) {
 	for _, name := range []string{"LICENSE", "LICENSE.txt", "LICENSE.md", "COPYING"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			return "", err
-		}
-		return identify(string(text))
+		return string(text), err
 	}
 	return "", errors.New("there is no license file")
+}
+
+// writeLicenseTexts writes the license of Go's library and of each module in full, which most
+// of them require of whoever passes a program on.
+func writeLicenseTexts(out io.Writer, modules []*module) error {
+	root, err := command("go", "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	all := append([]*module{{Path: "Go and its standard library", Dir: strings.TrimSpace(root)}}, modules...)
+	for _, m := range all {
+		text, err := licenseText(m.Dir)
+		if err != nil {
+			return fmt.Errorf("license of %s: %w", m.Path, err)
+		}
+		title := strings.TrimSpace(m.Path + " " + m.Version)
+		if _, err := fmt.Fprintf(out, "%s\n%s\n\n%s\n\n", title, strings.Repeat("=", len(title)), strings.TrimSpace(text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func identify(text string) (string, error) {

@@ -1,7 +1,8 @@
-// Command release describes what a release contains.
+// Command release builds what a release contains.
 //
-//	release licenses       writes a table of all modules and their licenses to standard output
-//	release sbom PROGRAM   writes a CycloneDX document of a built program to standard output
+//	release licenses                        writes a table of all modules and their licenses to standard output
+//	release build VERSION FOLDER PLATFORM…  builds the reference server for each platform (linux/amd64), archives it
+//	                                        with its licenses and bill of materials, and writes checksums
 //
 // Run it in the root of the repository.
 package main
@@ -27,8 +28,20 @@ func run(out io.Writer, args []string) error {
 			return err
 		}
 		return writeLicenses(out, modules)
-	case len(args) == 2 && args[0] == "sbom":
-		return writeSBOM(out, args[1])
+	case len(args) >= 4 && args[0] == "build":
+		commit, err := checkCommit(args[1])
+		if err != nil {
+			return err
+		}
+		modules, err := allModules(".")
+		if err != nil {
+			return err
+		}
+		r := release{
+			version: args[1], commit: commit, modules: modules, folder: args[2],
+			flags: []string{"-trimpath", "-buildvcs=false"}, env: []string{"GOFLAGS=", "CGO_ENABLED=0"},
+		}
+		return r.build(out, args[3:])
 	}
-	return fmt.Errorf("usage: release licenses | release sbom PROGRAM")
+	return fmt.Errorf("usage: release licenses | release build VERSION FOLDER PLATFORM...")
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"debug/buildinfo"
 	"encoding/json"
 	"io"
 	"runtime/debug"
-	"slices"
 )
 
 // The members of CycloneDX 1.6 that we write. There is no serial number and no time, so
@@ -29,7 +27,7 @@ type component struct {
 	Name     string          `json:"name"`
 	Version  string          `json:"version"`
 	PURL     string          `json:"purl"`
-	Licenses []licenseChoice `json:"licenses,omitempty"`
+	Licenses []licenseChoice `json:"licenses"`
 	Sums     []property      `json:"properties,omitempty"`
 }
 
@@ -49,27 +47,15 @@ type dependency struct {
 	DependsOn []string `json:"dependsOn"`
 }
 
-// writeSBOM reads what the go command has recorded in a program.
-func writeSBOM(out io.Writer, program string) error {
-	info, err := buildinfo.ReadFile(program)
-	if err != nil {
-		return err
-	}
-	modules, err := allModules(".")
-	if err != nil {
-		return err
-	}
+// writeSBOM writes the document of a program, from what the go command has recorded in it. The
+// modules are those of info.Deps, in the same order.
+func writeSBOM(out io.Writer, info *debug.BuildInfo, modules []*module) error {
 	main := newComponent("application", &info.Main, "Apache-2.0")
 	document := sbom{Format: "CycloneDX", SpecVersion: "1.6", Version: 1, Metadata: metadata{Component: main}}
 	document.Components = append(document.Components,
 		newComponent("library", &debug.Module{Path: "std", Version: info.GoVersion}, "BSD-3-Clause"))
-	for _, dep := range info.Deps {
-		at := slices.IndexFunc(modules, func(m *module) bool { return m.Path == dep.Path })
-		license := ""
-		if at >= 0 {
-			license = modules[at].License
-		}
-		document.Components = append(document.Components, newComponent("library", dep, license))
+	for i, dep := range info.Deps {
+		document.Components = append(document.Components, newComponent("library", dep, modules[i].License))
 	}
 	all := dependency{Ref: main.Ref}
 	for _, c := range document.Components {
@@ -83,12 +69,8 @@ func writeSBOM(out io.Writer, program string) error {
 
 func newComponent(kind string, m *debug.Module, license string) component {
 	purl := "pkg:golang/" + m.Path + "@" + m.Version
-	c := component{Type: kind, Ref: purl, Name: m.Path, Version: m.Version, PURL: purl}
-	if license != "" {
-		choice := licenseChoice{}
-		choice.License.ID = license
-		c.Licenses = []licenseChoice{choice}
-	}
+	c := component{Type: kind, Ref: purl, Name: m.Path, Version: m.Version, PURL: purl, Licenses: make([]licenseChoice, 1)}
+	c.Licenses[0].License.ID = license
 	if m.Sum != "" {
 		c.Sums = []property{{Name: "go:sum", Value: m.Sum}}
 	}
