@@ -33,7 +33,8 @@ var latencyBounds = [len(Latency{}) - 1]time.Duration{
 // 5, 10, 25, 50, 100, 250 and 500 ms, 1, 2.5, 5 and 10 s, all inclusive.
 func LatencyBounds() [len(Latency{}) - 1]time.Duration { return latencyBounds }
 
-func (l *Latency) count(took time.Duration) {
+// Count adds one call that took so long.
+func (l *Latency) Count(took time.Duration) {
 	for i, bound := range latencyBounds {
 		if took <= bound {
 			l[i]++

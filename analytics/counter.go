@@ -110,7 +110,7 @@ func (c *Counter) Count(call Call) {
 		}
 	}
 	b.count(call.Status, call.RateLimited)
-	b.Latency.count(call.Took)
+	b.Latency.Count(call.Took)
 	c.group(s, &call)
 }
 

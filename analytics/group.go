@@ -105,18 +105,21 @@ func (k groupKey) group(counts tally) Group {
 	return Group{AppID: k.appID, Day: time.Unix(k.day, 0).UTC(), By: k.by, Key: k.name, Counts: counts.Counts, Bytes: counts.bytes}
 }
 
-// Groups returns the calls of an app on the last days, today included, in groups: those
-// with the most calls, most first. It is [ErrPeriod] when days is out of bounds. Other
+// Groups returns the calls of an app on the days that begin at q.From or later and before q.To, in
+// groups: those with the most calls, most first. A Limit that is not from 1 to [MaxGroups] means
+// MaxGroups. It is [ErrPeriod] when the period is empty or longer than [GroupRetention]. Other
 // errors are the store's.
-func (c *Counter) Groups(ctx context.Context, appID string, by GroupBy, days int) ([]Group, error) {
-	if days < 1 || time.Duration(days)*day > GroupRetention {
+func (c *Counter) Groups(ctx context.Context, q GroupQuery) ([]Group, error) {
+	if !q.From.Before(q.To) || q.To.Sub(q.From) > GroupRetention {
 		return nil, ErrPeriod
 	}
-	if err := c.flush(ctx, func() taken { return c.takeOf(appID) }); err != nil {
+	if q.Limit < 1 || q.Limit > MaxGroups {
+		q.Limit = MaxGroups
+	}
+	if err := c.flush(ctx, func() taken { return c.takeOf(q.AppID) }); err != nil {
 		return nil, err
 	}
-	end := startOfDay(c.cfg.Clock.Now()).AddDate(0, 0, 1)
-	groups, err := c.cfg.Store.CallGroups(ctx, GroupQuery{AppID: appID, By: by, From: end.AddDate(0, 0, -days), To: end, Limit: MaxGroups})
+	groups, err := c.cfg.Store.CallGroups(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("analytics: %w", err)
 	}

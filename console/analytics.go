@@ -28,24 +28,28 @@ func (c *Console) Report(ctx context.Context, by Actor, appID string, days int) 
 // groupings are the allowed groupings of a report.
 var groupings = []analytics.GroupBy{analytics.ByRoute, analytics.ByStatus, analytics.ByBusiness}
 
-// Groups returns how an app was used on the last days, today included, by route, status or
-// business: the groups with the most calls, most first; analytics.ErrPeriod, or a 404 of
-// apierror.
-func (c *Console) Groups(ctx context.Context, by Actor, appID string, grouping analytics.GroupBy, days int) ([]analytics.Group, error) {
-	if _, err := c.App(ctx, by, appID); err != nil {
+// Groups returns how an app was used by route, status or business; see
+// analytics.Counter.Groups. Its error can be a 404 of apierror too.
+func (c *Console) Groups(ctx context.Context, by Actor, q analytics.GroupQuery) ([]analytics.Group, error) {
+	if _, err := c.App(ctx, by, q.AppID); err != nil {
 		return nil, err
 	}
-	return c.cfg.Analytics.Groups(ctx, appID, grouping, days)
+	return c.cfg.Analytics.Groups(ctx, q)
 }
 
-// Hours returns how an app was used in the last hours, the one that has begun
-// included, oldest first; analytics.ErrPeriod, or a 404 of apierror.
-func (c *Console) Hours(ctx context.Context, by Actor, appID string, last int) ([]analytics.Hour, error) {
+// Hours returns how an app was used in each hour of a time, oldest first; see
+// analytics.Counter.Hours. Its error can be a 404 of apierror too.
+func (c *Console) Hours(ctx context.Context, by Actor, appID string, from, to time.Time) ([]analytics.Hour, error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return nil, err
 	}
-	end := c.cfg.Clock.Now().Truncate(time.Hour).Add(time.Hour)
-	return c.cfg.Analytics.Hours(ctx, appID, end.Add(-time.Duration(last)*time.Hour), end)
+	return c.cfg.Analytics.Hours(ctx, appID, from, to)
+}
+
+// lastDays asks for groups of the last days, today included.
+func (c *Console) lastDays(appID string, by analytics.GroupBy, days int) analytics.GroupQuery {
+	tomorrow := c.cfg.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	return analytics.GroupQuery{AppID: appID, By: by, From: tomorrow.AddDate(0, 0, -days), To: tomorrow}
 }
 
 func (c *Console) analyticsRoutes() []route {
@@ -74,7 +78,7 @@ func (c *Console) serveReport(w http.ResponseWriter, r *http.Request, by Actor) 
 	if grouping == "" {
 		return apierror.WriteJSON(w, http.StatusOK, report)
 	}
-	groups, err := c.Groups(r.Context(), by, r.PathValue("appId"), grouping, days)
+	groups, err := c.Groups(r.Context(), by, c.lastDays(r.PathValue("appId"), grouping, days))
 	if err != nil {
 		return err
 	}

@@ -71,6 +71,16 @@ func (c *Console) Delivery(ctx context.Context, by Actor, ref Ref) (webhooks.Del
 	return delivery, attempts, absent("delivery", err)
 }
 
+// AttemptHours counts the attempts of a webhook in each of the last 24 hours; see
+// webhooks.Service.AttemptHours. Its error is one of apierror, 404.
+func (c *Console) AttemptHours(ctx context.Context, by Actor, ref Ref) ([]webhooks.AttemptHour, error) {
+	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+		return nil, err
+	}
+	hours, err := c.cfg.Webhooks.AttemptHours(ctx, ref.AppID, ref.WebhookID)
+	return hours, absent("webhook", err)
+}
+
 // SignedRequest returns the request that an attempt of a delivery would send now, for the
 // developer to send with a tool of their own; see webhooks.Service.SignedRequest. Like the
 // secret, which a rotation shows, it is for those who may change the app. Its error is one of
@@ -85,6 +95,9 @@ func (c *Console) SignedRequest(ctx context.Context, by Actor, ref Ref) (*http.R
 
 // MaxAttempts returns how often a delivery is tried.
 func (c *Console) MaxAttempts() int { return c.cfg.Webhooks.MaxAttempts() }
+
+// RetryDelays returns the pauses after the failed attempts of a delivery, in their order.
+func (c *Console) RetryDelays() []time.Duration { return c.cfg.Webhooks.RetryDelays() }
 
 // SendTest queues a test delivery to a webhook, with the sample of an event of the catalog;
 // empty: of the first one that the webhook has chosen. Its error is one of apierror: 404,

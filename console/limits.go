@@ -98,14 +98,14 @@ func (c *Console) limitCounters(ctx context.Context, app partner.App, businessID
 	each(LimitUse{Name: LimitApp}, ratelimit.AppLimit, of(businessID, ""))
 	add(LimitUse{Name: LimitToken}, c.cfg.Limits.TokenRequests(app.ClientID))
 	if businessID == "" {
-		busiest, err := c.cfg.Analytics.Groups(ctx, app.ID, analytics.ByBusiness, 1)
+		busiest, err := c.cfg.Analytics.Groups(ctx, c.lastDays(app.ID, analytics.ByBusiness, 1))
 		for _, g := range busiest {
 			each(LimitUse{Name: LimitBusiness, BusinessID: g.Key}, ratelimit.BusinessLimit, of(g.Key, ""))
 		}
 		return uses, counters, err
 	}
 	each(LimitUse{Name: LimitBusiness, BusinessID: businessID}, ratelimit.BusinessLimit, of(businessID, ""))
-	routes, err := c.cfg.Analytics.Groups(ctx, app.ID, analytics.ByRoute, 1)
+	routes, err := c.cfg.Analytics.Groups(ctx, c.lastDays(app.ID, analytics.ByRoute, 1))
 	for _, g := range routes {
 		each(LimitUse{Name: LimitRoute, BusinessID: businessID, Route: g.Key}, ratelimit.RouteLimit, of(businessID, g.Key))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
@@ -35,6 +36,36 @@ func (s *Service) DeliveryPage(ctx context.Context, q DeliveryQuery) (DeliveryPa
 // oldest first; [ErrNotFound].
 func (s *Service) Delivery(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, []Attempt, error) {
 	return s.cfg.Store.Delivery(ctx, appID, webhookID, deliveryID)
+}
+
+// AttemptHour is how the attempts of a webhook that started in an hour have ended, and how long
+// they took. Attempts of tests count too.
+type AttemptHour struct {
+	Start             time.Time // its beginning, in UTC
+	Succeeded, Failed int64
+	Latency           analytics.Latency
+}
+
+// AttemptHours counts the attempts of a webhook in each of the last 24 hours, the one that has
+// begun included, oldest first; hours without attempts are there as zeros. [ErrNotFound].
+func (s *Service) AttemptHours(ctx context.Context, appID, webhookID string) ([]AttemptHour, error) {
+	hooks, err := s.cfg.Store.Webhooks(ctx, WebhookQuery{AppID: appID, WebhookID: webhookID})
+	if err != nil {
+		return nil, err
+	}
+	if len(hooks) == 0 {
+		return nil, ErrNotFound
+	}
+	start := s.now().UTC().Truncate(time.Hour).Add(time.Hour - RatedFor)
+	found, err := s.cfg.Store.AttemptHours(ctx, webhookID, start)
+	hours := make([]AttemptHour, RatedFor/time.Hour)
+	for i := range hours {
+		hours[i].Start = start.Add(time.Duration(i) * time.Hour)
+		if len(found) > 0 && found[0].Start.Equal(hours[i].Start) {
+			hours[i], found = found[0], found[1:]
+		}
+	}
+	return hours, err
 }
 
 // FailedDeliveries are the failed deliveries of a webhook that were created at Since or

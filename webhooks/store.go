@@ -112,6 +112,9 @@ type DeliveryStore interface {
 	Deliveries(ctx context.Context, q DeliveryQuery) (DeliveryPage, error)
 	// Delivery returns one and its attempts, oldest first; [ErrNotFound].
 	Delivery(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, []Attempt, error)
+	// AttemptHours counts the attempts of a webhook by hour, from the hour that begins at since on,
+	// oldest first. Hours without attempts are left out.
+	AttemptHours(ctx context.Context, webhookID string, since time.Time) ([]AttemptHour, error)
 	// QueueTest adds a test delivery that is due at once. fire looks at the
 	// webhook under the locks and returns the delivery; its error is returned
 	// and nothing is added. It may be called more than once. [ErrNotFound].

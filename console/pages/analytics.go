@@ -1,18 +1,23 @@
 package pages
 
 import (
+	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/internal/look"
 )
 
 func analyticsRoutes() []route {
 	return []route{{"GET", "/apps/{appId}/analytics", (*visit).showAnalytics}}
 }
 
-// periods are how many days a person may choose to see; defaultPeriod is what they see
+// periods are how many days a person may choose to see at once; defaultPeriod is what they see
 // before that.
 var periods = []int{7, 30, 90}
 
@@ -23,14 +28,16 @@ const (
 )
 
 type analyticsView struct {
-	AppID  string
-	Days   int
-	Choice []periodChoice
-	Totals analytics.Counts
-	IsBare bool // there were no calls at all
-	ByDay  chart
-	ByHour chart
-	Groups []groupTable
+	AppID    string
+	Choice   []look.Link
+	Range    look.Chips // a period of one's own
+	Text     string     // the period, in words
+	Totals   analytics.Counts
+	P50, P95 string
+	IsBare   bool // there were no calls at all
+	Charts   []chart
+	Groups   []groupTable
+	IsCut    bool // the period has days whose groups are no longer kept
 }
 
 // groupTable is the calls by route, status or business.
@@ -49,66 +56,94 @@ var groupings = []struct {
 	{analytics.ByBusiness, groupTable{Title: "By business", Unit: "Business", Param: "businessId"}},
 }
 
-type periodChoice struct {
-	Days    int
-	Current bool
+const analyticsTitle = "Analytics"
+
+// days are days in UTC, from the first on and before the end.
+type days struct{ first, end time.Time }
+
+func (d days) count() int { return int(d.end.Sub(d.first) / (24 * time.Hour)) }
+
+// readDays reads the period of an address: its last days, or from a day to another. It returns
+// the last days for what makes no sense, with what is wrong with the fields of the form.
+func (v *visit) readDays(q url.Values) (period days, isOwn bool, from, to entry) {
+	tomorrow := v.cfg.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
+	last, err := strconv.Atoi(q.Get("days"))
+	if err != nil || !slices.Contains(periods, last) {
+		last = defaultPeriod
+	}
+	period = days{tomorrow.AddDate(0, 0, -last), tomorrow}
+	from, to = readDay(q, "from"), readDay(q, "to")
+	if from.Value == "" && to.Value == "" || from.Problem != "" || to.Problem != "" {
+		return period, false, from, to
+	}
+	own := days{end: tomorrow}
+	if to.Value != "" {
+		own.end, _ = time.Parse(time.DateOnly, to.Value)
+		own.end = own.end.AddDate(0, 0, 1)
+	}
+	own.first = own.end.AddDate(0, 0, -defaultPeriod)
+	if from.Value != "" {
+		own.first, _ = time.Parse(time.DateOnly, from.Value)
+	}
+	if own.count() < 1 || own.count() > analytics.MaxDays {
+		from.Problem = fmt.Sprintf("Choose a period of at most %d days that ends after it begins.", analytics.MaxDays)
+		return period, false, from, to
+	}
+	return own, true, from, to
 }
 
 // showAnalytics is how the app was used, by day and by hour.
 func (v *visit) showAnalytics() error {
-	days, err := strconv.Atoi(v.r.URL.Query().Get("days"))
-	if err != nil || !slices.Contains(periods, days) {
-		days = defaultPeriod
+	ctx, own := v.r.Context(), path("apps", v.app.ID, "analytics")
+	period, isOwn, from, to := v.readDays(v.r.URL.Query())
+	data := analyticsView{AppID: v.app.ID, Text: fmt.Sprintf("last %d days", period.count())}
+	if isOwn {
+		data.Text = period.first.Format("2 Jan 2006") + " to " + period.end.AddDate(0, 0, -1).Format("2 Jan 2006")
 	}
-	report, err := v.cfg.Console.Report(v.r.Context(), v.by, v.app.ID, days)
+	for _, n := range periods {
+		data.Choice = append(data.Choice, look.Link{Text: fmt.Sprintf("%d days", n), Href: v.site.ListAt(own, url.Values{"days": {strconv.Itoa(n)}}, ""), Current: !isOwn && n == period.count()})
+	}
+	focusFirst(&from, &to)
+	data.Range = v.withClear(own, url.Values{"from": {from.Value}, "to": {to.Value}}, []look.Chip{
+		{Name: "from", Label: "From", Kind: "day", Value: from.Value, Problem: from.Problem, IsFirst: from.IsFirst},
+		{Name: "to", Label: "To", Kind: "day", Value: to.Value, Problem: to.Problem, IsFirst: to.IsFirst},
+	})
+	hours, err := v.cfg.Console.Hours(ctx, v.by, v.app.ID, period.first, period.end)
 	if err != nil {
 		return err
 	}
-	hours, err := v.cfg.Console.Hours(v.r.Context(), v.by, v.app.ID, chartHours)
-	if err != nil {
-		return err
+	now := v.cfg.Clock.Now().UTC().Truncate(time.Hour).Add(time.Hour)
+	recent := slices.DeleteFunc(slices.Clone(hours), func(h analytics.Hour) bool { return !h.Start.Before(now) }) // not those that are to come
+	recent = recent[max(0, len(recent)-chartHours):]
+	sum := total(hours)
+	data.Totals, data.IsBare = sum.Counts, sum.Calls == 0
+	data.P50, data.P95 = milliseconds(sum.Latency.Percentile(50)), milliseconds(sum.Latency.Percentile(95))
+	byDays, unit := byDay(hours)
+	byHours := byHour(recent)
+	data.Charts = []chart{
+		callChart("Calls by "+strings.ToLower(unit), unit, dayPoints(byDays, unit), byDays),
+		latencyChart("Latency by "+strings.ToLower(unit), unit, dayPoints(byDays, unit), byDays),
+		callChart("Calls by hour", "Hour", hourPoints(byHours), byHours),
 	}
-	data := analyticsView{AppID: v.app.ID, Days: days, Totals: report.Totals.Counts, ByDay: dayChart(report.Days), ByHour: hourChart(hours)}
-	data.IsBare = report.Totals.Calls == 0 && data.ByHour.isBare()
-	for _, period := range periods {
-		data.Choice = append(data.Choice, periodChoice{period, period == days})
+	kept := period
+	if oldest := now.Truncate(24*time.Hour).AddDate(0, 0, 1).Add(-analytics.GroupRetention); kept.first.Before(oldest) {
+		kept.first, data.IsCut = oldest, true
 	}
 	for _, one := range groupings {
 		table := one.table
-		if table.Rows, err = v.cfg.Console.Groups(v.r.Context(), v.by, v.app.ID, one.by, days); err != nil {
+		if !kept.first.Before(kept.end) {
+			break
+		}
+		if table.Rows, err = v.cfg.Console.Groups(ctx, v.by, analytics.GroupQuery{AppID: v.app.ID, By: one.by, From: kept.first, To: kept.end, Limit: maxGroups}); err != nil {
 			return err
 		}
-		table.Rows = table.Rows[:min(maxGroups, len(table.Rows))]
 		data.Groups = append(data.Groups, table)
 	}
-	return v.show("analytics", "Analytics", data)
-}
-
-// dayChart marks some seven days, today among them.
-func dayChart(days []analytics.Day) chart {
-	points := make([]point, len(days))
-	every := max(1, len(points)/6)
-	for i, one := range days {
-		day, _ := time.Parse(time.DateOnly, one.Date)
-		points[i] = point{Name: day.Format("Mon 2 Jan 2006"), Counts: one.Counts}
-		if back := len(days) - 1 - i; back%every == 0 {
-			points[i].Mark, points[i].IsMinor = day.Format("2 Jan"), back/every%2 == 1
+	if from.Problem != "" || to.Problem != "" {
+		if err := v.findOthers(); err != nil {
+			return err
 		}
+		return v.site.Show(v.w, http.StatusBadRequest, "analytics", look.Page{Frame: v.frame(analyticsTitle), Data: data})
 	}
-	return newChart("By day", "Day", points)
-}
-
-// hourChart marks midnight by the day, and noon and what is between by the hour.
-func hourChart(hours []analytics.Hour) chart {
-	points := make([]point, len(hours))
-	for i, one := range hours {
-		points[i] = point{Name: one.Start.Format("Mon 2 Jan, 15:04 UTC"), Counts: one.Counts}
-		switch hour := one.Start.Hour(); {
-		case hour == 0:
-			points[i].Mark = one.Start.Format("2 Jan")
-		case hour%6 == 0:
-			points[i].Mark, points[i].IsMinor = one.Start.Format("15:04"), hour != 12
-		}
-	}
-	return newChart("By hour", "Hour", points)
+	return v.show("analytics", analyticsTitle, data)
 }

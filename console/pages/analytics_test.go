@@ -100,21 +100,26 @@ func TestAnalytics_AN01_AN02(t *testing.T) {
 	count(89*day, 15, 0, 0)
 	for _, test := range []struct {
 		query  string
-		days   int
+		days   int // or weeks
+		hours  int
 		totals string
 	}{
-		{"?days=7", 7, "Calls, last 7 days 105 Errors 55 Rate-limited 10"},
-		{"", 30, "Calls, last 30 days 133 Errors 62 Rate-limited 17"},
-		{"?days=90", 90, "Calls, last 90 days 148 Errors 62 Rate-limited 17"},
-		{"?days=8", 30, "Calls, last 30 days"},
-		{"?days=%3Cb%3E", 30, "Calls, last 30 days"},
+		{"?days=7", 7, 48, "Calls, last 7 days 105 Errors 55 Rate-limited 10 p50 2 ms p95 4 ms"},
+		{"", 30, 48, "Calls, last 30 days 133 Errors 62 Rate-limited 17"},
+		{"?days=90", 90, 48, "Calls, last 90 days 148 Errors 62 Rate-limited 17"},
+		{"?days=8", 30, 48, "Calls, last 30 days"},
+		{"?days=%3Cb%3E", 30, 48, "Calls, last 30 days"},
+		{"?from=2026-08-26&to=2026-08-31", 6, 48, "Calls, 26 Aug 2026 to 31 Aug 2026 65 Errors 35 Rate-limited 0"},
+		{"?from=2026-09-01", 1, 13, "Calls, 1 Sep 2026 to 1 Sep 2026 40"},
+		{"?to=2026-08-26", 30, 48, "Calls, 28 Jul 2026 to 26 Aug 2026 63"},
+		{"?from=2026-05-01", 18, 48, "Calls, 1 May 2026 to 1 Sep 2026 148"},
 	} {
 		page := o.get(path + test.query).want(http.StatusOK).shows(test.totals)
 		charts := page.charts()
-		if len(charts) != 2 || len(charts[0].Bars) != test.days || len(charts[1].Bars) != 48 {
+		if len(charts) != 3 || len(charts[0].Bars) != test.days || len(charts[1].Bars) != test.days || len(charts[2].Bars) != test.hours {
 			t.Fatalf("%q: %d charts", test.query, len(charts))
 		}
-		if strings.Count(page.Body, "<tr><td>") != test.days+48 {
+		if strings.Count(page.Body, "<tr><td>") != 2*test.days+test.hours {
 			t.Errorf("%q: %d rows", test.query, strings.Count(page.Body, "<tr><td>"))
 		}
 		if strings.Contains(page.Body, "style=") {
@@ -136,9 +141,9 @@ func TestAnalytics_AN01_AN02(t *testing.T) {
 		{charts[0], 27, map[string]float64{"succeeded": 30}, "Sun 30 Aug 2026: 30 calls, 30 succeeded, 0 rate-limited, 0 other errors", "Sun 30 Aug 2026 30 30 0 0", ""},
 		{charts[0], 23, map[string]float64{"errors": 35}, "Wed 26 Aug 2026: 35 calls, 0 succeeded, 0 rate-limited, 35 other errors", "Wed 26 Aug 2026 35 0 0 35", ""},
 		{charts[0], 0, map[string]float64{"succeeded": 21, "limited": 7}, "Mon 3 Aug 2026: 28 calls, 21 succeeded, 7 rate-limited, 0 other errors", "Mon 3 Aug 2026 28 21 7 0", ""},
-		{charts[1], 47, map[string]float64{"succeeded": 20, "errors": 10, "limited": 10}, "Tue 1 Sep, 12:00 UTC: 40 calls, 20 succeeded, 10 rate-limited, 10 other errors", "Tue 1 Sep, 12:00 UTC 40 20 10 10", "12:00"},
-		{charts[1], 35, map[string]float64{}, "Tue 1 Sep, 00:00 UTC: no calls", "Tue 1 Sep, 00:00 UTC 0 0 0 0", "1 Sep"},
-		{charts[1], 0, map[string]float64{"succeeded": 30}, "Sun 30 Aug, 13:00 UTC: 30 calls, 30 succeeded, 0 rate-limited, 0 other errors", "Sun 30 Aug, 13:00 UTC 30 30 0 0", ""},
+		{charts[2], 47, map[string]float64{"succeeded": 20, "errors": 10, "limited": 10}, "Tue 1 Sep, 12:00 UTC: 40 calls, 20 succeeded, 10 rate-limited, 10 other errors", "Tue 1 Sep, 12:00 UTC 40 20 10 10", "12:00"},
+		{charts[2], 35, map[string]float64{}, "Tue 1 Sep, 00:00 UTC: no calls", "Tue 1 Sep, 00:00 UTC 0 0 0 0", "1 Sep"},
+		{charts[2], 0, map[string]float64{"succeeded": 30}, "Sun 30 Aug, 13:00 UTC: 30 calls, 30 succeeded, 0 rate-limited, 0 other errors", "Sun 30 Aug, 13:00 UTC 30 30 0 0", ""},
 	} {
 		if got := test.chart.parts(t, test.bar); fmt.Sprint(got) != fmt.Sprint(test.parts) {
 			t.Errorf("bar %d is %v, want %v", test.bar, got, test.parts)
@@ -158,7 +163,36 @@ func TestAnalytics_AN01_AN02(t *testing.T) {
 			t.Errorf("below bar %d stands %q, want %q", test.bar, mark, test.atMark)
 		}
 	}
+	for query, problem := range map[string]string{
+		"?from=soon": "Enter a date such as 2026-09-01.", "?from=2026-09-01&to=2026-08-31": "Choose a period of at most 400 days", "?from=2020-01-01": "Choose a period of at most 400 days",
+	} {
+		o.get(path+query).want(http.StatusBadRequest).shows(problem, "Calls, last 30 days")
+	}
+	o.get(path + "?from=2026-01-01").shows("Counts by route, status and business are kept for 90 days").links(path + "?days=7")
+	o.get(path + "?from=2026-01-01&to=2026-02-01").shows("No calls: 1 Jan 2026 to 1 Feb 2026")
 	o.refuses(app, []string{"/analytics"}, nil)
+}
+
+// AN-02: the chart of latency shows the median and, above it, the 95th percentile.
+func TestLatency_AN02(t *testing.T) {
+	t.Parallel()
+	o := newHarness(t)
+	app := o.newApp()
+	for i := range 20 {
+		took := 200 * time.Millisecond
+		if i > 17 {
+			took = 900 * time.Millisecond
+		}
+		o.Calls.Count(analytics.Call{AppID: app.ID, At: o.clock.Now(), Status: http.StatusOK, Took: took})
+	}
+	page := o.get("/apps/"+app.ID+"/analytics").shows("p50 183 ms p95 750 ms", "Tue 1 Sep 2026 183 ms 750 ms", "600 ms")
+	latency := page.charts()[1]
+	if last := latency.Bars[29]; last.Title != "Tue 1 Sep 2026: p50 183 ms, p95 750 ms" || len(last.Rects) != 2 || last.Rects[0].Class != "median" || last.Rects[1].Class != "slow" {
+		t.Errorf("the last bar is %+v", last)
+	}
+	if first := latency.Bars[0]; first.Title != "Mon 3 Aug 2026: none" || len(first.Rects) != 0 {
+		t.Errorf("a day without calls is %+v", first)
+	}
 }
 
 // A chart of many calls has few lines, at round numbers, and what is rare can be seen.
@@ -193,7 +227,7 @@ func TestNoCalls_AN02(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
 	o.get("/apps/"+o.newApp().ID+"/analytics").want(http.StatusOK).
-		shows("No calls in the last 30 days", "Calls with an expired or revoked token are not counted").lacks(`<svg class="chart"`)
+		shows("No calls: last 30 days", "Calls with an expired or revoked token are not counted").lacks(`<svg class="chart"`)
 }
 
 // Calls are counted by route, status and business, and each group leads to its calls in the

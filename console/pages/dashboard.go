@@ -58,7 +58,8 @@ const (
 // dashboard reads how the app does.
 func (v *visit) dashboard(hooks []webhooks.Webhook) (dashboard, error) {
 	ctx := v.r.Context()
-	hours, err := v.cfg.Console.Hours(ctx, v.by, v.app.ID, dashboardHours)
+	end := v.cfg.Clock.Now().Truncate(time.Hour).Add(time.Hour)
+	hours, err := v.cfg.Console.Hours(ctx, v.by, v.app.ID, end.Add(-dashboardHours*time.Hour), end)
 	if err != nil {
 		return dashboard{}, err
 	}
@@ -66,8 +67,8 @@ func (v *visit) dashboard(hooks []webhooks.Webhook) (dashboard, error) {
 	if err != nil {
 		return dashboard{}, err
 	}
-	d := dashboard{ByHour: hourChart(hours), Causes: hookCauses(hooks)}
-	d.ByHour.Title = "Calls by hour"
+	byHours := byHour(hours)
+	d := dashboard{ByHour: callChart("Calls by hour", "Hour", hourPoints(byHours), byHours), Causes: hookCauses(hooks)}
 	d.Figures = append(callFigures(hours), connectedFigure(installed))
 	for _, hook := range hooks {
 		d.Hooks = append(d.Hooks, dashboardHook{hook, healthBadge(hook), succeeded(hook.Health)})

@@ -24,6 +24,7 @@ func deliveriesRoutes() []route {
 	return []route{
 		{"GET", webhook + "/deliveries", (*visit).showDeliveries},
 		{"POST", webhook + "/redeliver", (*visit).redeliverMany},
+		{"POST", webhook + "/resend", (*visit).resend},
 	}
 }
 
@@ -36,11 +37,23 @@ type deliveryRow struct {
 	Business look.Named
 	Record   record
 	// Next is when the delivery is tried next; zero if it is not, or if its webhook is off.
-	Next time.Time
+	Next    time.Time
+	Problem string // why its last attempt failed, in words
 }
 
+// deliveryTable is deliveries of a webhook in rows.
+type deliveryTable struct {
+	Rows []deliveryRow
+	// MaySend reports that failed ones can be sent again, with a button in the row, and IsMany
+	// that they can be chosen for that. Their form has the id resend.
+	MaySend, IsMany bool
+}
+
+// CanSend reports whether a row has what sends it again.
+func (t deliveryTable) CanSend(d deliveryRow) bool { return t.MaySend && d.Status == webhooks.Failed }
+
 func newDeliveryRow(hook webhooks.Webhook, d webhooks.Delivery) deliveryRow {
-	row := deliveryRow{Delivery: d, Badge: deliveryBadge(d.Status), Record: recordOf(d)}
+	row := deliveryRow{Delivery: d, Badge: deliveryBadge(d.Status), Record: recordOf(d), Problem: inWords(d.ResponseCode, d.LastError)}
 	if hook.Enabled {
 		row.Next = d.NextAttemptAt
 	}
@@ -103,12 +116,13 @@ type deliveriesView struct {
 	Events   []string // to choose from
 	Kept     string   // how long deliveries are kept
 	Tabs     []look.Link
-	Rows     []deliveryRow
+	Table    deliveryTable
 	Pager    look.Pager
 	Exports  []look.Link
 	Live     string // the URL that the script reloads the list from
 
 	NoSending   string         // why nothing can be sent again; empty: it can
+	Resend      string         // where the form leads that sends chosen ones again
 	Again       deliveryFilter // the form that sends failed deliveries again
 	IsAgainOpen bool
 }
@@ -162,7 +176,10 @@ func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
 		return deliveriesView{}, err
 	}
 	values := filter.values()
-	if view.Rows, err = v.deliveryRows(hook, page.Deliveries); err != nil {
+	view.Table.MaySend = view.NoSending == "" && !view.ReadOnly
+	view.Table.IsMany = view.Table.MaySend
+	view.Resend = v.site.ListAt(v.webhookPath(hook.ID, "resend"), values, "")
+	if view.Table.Rows, err = v.deliveryRows(hook, page.Deliveries); err != nil {
 		return deliveriesView{}, err
 	}
 	view.Live, view.Tabs = v.site.ListAt(own, values, q.After), v.tabs(own, filter, page.Counts)
@@ -217,6 +234,60 @@ func (v *visit) failedSince(hook webhooks.Webhook, filter deliveryFilter) delive
 	return again
 }
 
+// resend sends chosen failed deliveries again, or the one of a row. One that cannot be sent
+// again is left out; if it is the only one, the page says why.
+func (v *visit) resend() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	chosen := form["delivery"]
+	if form.Has("only") {
+		chosen = []string{form.Get("only")}
+	}
+	switch {
+	case len(chosen) == 0:
+		return v.listAgain(apierror.Invalid("Choose the failed deliveries to send again."))
+	case len(chosen) > perPage:
+		return v.listAgain(apierror.Invalid(fmt.Sprintf("Choose at most %d deliveries.", perPage)))
+	}
+	queued, skipped := 0, 0
+	for _, deliveryID := range chosen {
+		ref := v.ref()
+		ref.DeliveryID = deliveryID
+		_, err := v.cfg.Console.Redeliver(v.r.Context(), v.by, ref)
+		_, isRefused := site.Problems(err)
+		switch {
+		case err == nil:
+			queued++
+		case len(chosen) > 1 && (isRefused || site.IsStatus(err, http.StatusNotFound)):
+			skipped++
+		case isRefused:
+			return v.listAgain(err)
+		default:
+			return err
+		}
+	}
+	v.toList(queued, skipped, v.readFilter(v.r.URL.Query()).values())
+	return nil
+}
+
+// listAgain shows the list of the address with the reason why nothing was sent again.
+func (v *visit) listAgain(refused error) error {
+	view, err := v.deliveries(v.readFilter(v.r.URL.Query()))
+	if err != nil {
+		return err
+	}
+	return v.again(refused, "deliveries", deliveriesTitle, view)
+}
+
+// toList leads back to the list, which says how many deliveries were sent again.
+func (v *visit) toList(queued, skipped int, filter url.Values) {
+	filter.Set("queued", strconv.Itoa(queued))
+	filter.Set("skipped", strconv.Itoa(skipped))
+	http.Redirect(v.w, v.r, v.site.ListAt(v.webhookPath(v.ref().WebhookID, "deliveries"), filter, ""), http.StatusSeeOther)
+}
+
 // redeliverMany sends the failed deliveries of the form again.
 func (v *visit) redeliverMany() error {
 	form, err := v.form()
@@ -238,8 +309,7 @@ func (v *visit) redeliverMany() error {
 	if err != nil {
 		return v.deliveriesAgain(err, again)
 	}
-	target := v.site.ListAt(v.webhookPath(ref.WebhookID, "deliveries"), url.Values{"queued": {strconv.Itoa(done.Queued)}, "skipped": {strconv.Itoa(done.Skipped)}}, "")
-	http.Redirect(v.w, v.r, target, http.StatusSeeOther)
+	v.toList(done.Queued, done.Skipped, url.Values{})
 	return nil
 }
 

@@ -75,7 +75,7 @@ func TestDelivery_RDL01(t *testing.T) {
 	own := "/apps/" + app.ID + "/webhooks/" + hook.ID
 	at := own + "/deliveries/" + deliveries[0].ID
 
-	page := o.get(at).want(http.StatusOK).shows("app.installed Retrying", recorded[0].ID, "biz_1", "1 of 6", "in 00:01:00 (1 Sep 2026, 12:01:00 UTC)", "answered with status 500",
+	page := o.get(at).want(http.StatusOK).shows("app.installed Retrying", recorded[0].ID, "biz_1", "1 of 6", "in 00:01:00 (1 Sep 2026, 12:01:00 UTC)", "Your server answered 500 Internal Server Error",
 		`out of paper \xff\x00\u202e café`, `"data": { "a": 1 }`).lacks("Send it again")
 	_, sent := r.last()
 	page.shows(sent.body) // to the byte
@@ -127,7 +127,7 @@ func TestRedeliverRefused_RDL03(t *testing.T) {
 	d, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID)
 	o.must(err)
 	at := "/apps/" + app.ID + "/webhooks/" + hook.ID + "/deliveries/" + d.ID
-	o.get(at).shows("Queued", "None yet.", "Next attempt now")
+	o.get(at).shows("Queued", "Attempt 1 now", "Next attempt now")
 	o.post(at + "/redeliver").want(http.StatusBadRequest).alerts("only a failed delivery can be sent again; this one is queued")
 	for _, statement := range []string{
 		"UPDATE partnerkit_delivery SET status = 'failed', last_error = 'not sent: the webhook is switched off', next_attempt_at = NULL",

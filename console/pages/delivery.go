@@ -30,23 +30,26 @@ type deliveryView struct {
 	Webhook  webhooks.Webhook
 	Delivery deliveryRow
 	Next     look.Left // when it is tried next
+	Later    []string  // the pauses before the attempts after that one
 	Body     []piece   // indented and coloured
 	Attempts []attemptView
 	// NoSending is why the delivery cannot be sent again; empty: it can, as far as the page
 	// knows.
 	NoSending string
+	Todo      string // what to do about its last attempt; empty: it has not failed
 	Curl      string // a command that sends it; empty: there is none for this person
 }
 
 // attemptView is one attempt, as it went over the wire.
 type attemptView struct {
 	webhooks.Attempt
-	Name   string // no two attempts of a delivery have the same
-	Badge  look.Badge
-	Took   string
-	Sent   []headerLine // empty: nothing was sent
-	Header []headerLine // of the response
-	Text   string       // of the response
+	Name    string // no two attempts of a delivery have the same
+	Badge   look.Badge
+	Problem string // why it failed, in words
+	Took    string
+	Sent    []headerLine // empty: nothing was sent
+	Header  []headerLine // of the response
+	Text    string       // of the response
 }
 
 type headerLine struct{ Name, Value string }
@@ -74,8 +77,14 @@ func (v *visit) delivery() (deliveryView, error) {
 	if v.cfg.Clock.Now().Sub(d.CreatedAt) >= v.cfg.Console.DeliveriesKept() && view.NoSending == "" {
 		view.NoSending = "It cannot be sent again: it is older than " + span(v.cfg.Console.DeliveriesKept()) + "."
 	}
+	if d.LastError != "" && d.Attempts > 0 {
+		view.Todo = remedy(d.ResponseCode, d.LastError)
+	}
 	if next := view.Delivery.Next; !next.IsZero() {
 		view.Next = look.NewLeft(next, v.cfg.Clock.Now())
+		for _, pause := range v.cfg.Console.RetryDelays()[min(d.Attempts, len(v.cfg.Console.RetryDelays())):] {
+			view.Later = append(view.Later, span(pause))
+		}
 	}
 	for _, a := range slices.Backward(attempts) {
 		view.Attempts = append(view.Attempts, newAttemptView(d, a))
@@ -94,7 +103,7 @@ func (v *visit) delivery() (deliveryView, error) {
 }
 
 func newAttemptView(d webhooks.Delivery, a webhooks.Attempt) attemptView {
-	view := attemptView{Attempt: a, Name: attemptName(d, a), Badge: look.Badge{Kind: "bad", Text: "No response"}, Took: took(a.Duration), Text: asText(a.ResponseBody)}
+	view := attemptView{Attempt: a, Name: attemptName(d, a), Badge: look.Badge{Kind: "bad", Text: "No response"}, Problem: inWords(a.ResponseCode, a.Error), Took: took(a.Duration), Text: asText(a.ResponseBody)}
 	if a.ResponseCode != 0 {
 		view.Badge.Text = strconv.Itoa(a.ResponseCode)
 	}
@@ -124,8 +133,7 @@ func headerLines(h http.Header) []headerLine {
 	return lines
 }
 
-// took is precise to the millisecond: the rest is noise.
-// span writes a duration of a configuration: "30 days", "24 hours", "90 minutes".
+// span writes a duration of a configuration: "30 days", "24 hours", "90 minutes", "1 minute".
 func span(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -133,11 +141,18 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%d days", d/day)
 	case d >= 2*time.Hour && d%time.Hour == 0:
 		return fmt.Sprintf("%d hours", d/time.Hour)
+	case d == time.Hour:
+		return "1 hour"
+	case d == time.Minute:
+		return "1 minute"
+	case d < time.Minute:
+		return counting(int64(d.Seconds()), "second", "seconds")
 	default:
 		return fmt.Sprintf("%d minutes", int(d.Minutes()))
 	}
 }
 
+// took is precise to the millisecond: the rest is noise.
 func took(d time.Duration) string {
 	if d = d.Round(time.Millisecond); d == 0 {
 		return "under 1ms"

@@ -12,10 +12,13 @@ import (
 
 // eventGroup is events about one kind of thing, behind one scope.
 type eventGroup struct {
-	Title  string
-	Scope  string // empty: none is needed
-	Held   bool   // whether the app may ask for the scope
-	Events []eventChoice
+	Title string
+	// Pattern stands for all events of the group, such as invoice.*; empty: their names begin
+	// differently.
+	Pattern string
+	Scope   string // empty: none is needed
+	Held    bool   // whether the app may ask for the scope
+	Events  []eventChoice
 }
 
 type eventChoice struct {
@@ -39,7 +42,19 @@ func (v *visit) eventGroups(app partner.App, chosen []string) []eventGroup {
 			Definition: definition, Checked: slices.Contains(chosen, definition.Name), Data: colored(definition.Sample),
 		})
 	}
+	for i := range groups {
+		groups[i].Pattern = patternOf(groups[i].Events[0].Name)
+		if slices.ContainsFunc(groups[i].Events, func(e eventChoice) bool { return patternOf(e.Name) != groups[i].Pattern }) {
+			groups[i].Pattern = ""
+		}
+	}
 	return groups
+}
+
+// patternOf stands for all events whose names begin as this one does: invoice.* for invoice.paid.
+func patternOf(name string) string {
+	about, _, _ := strings.Cut(name, ".")
+	return about + ".*"
 }
 
 // chosenEvents returns the events of a form: those that are checked, and all of the groups that

@@ -77,7 +77,8 @@ func (v *visit) lastError(since time.Time) (string, error) {
 		if err != nil || len(attempts) == 0 || attempts[len(attempts)-1].StartedAt.Before(since) {
 			return "", err
 		}
-		return attempts[len(attempts)-1].Error, nil
+		last := attempts[len(attempts)-1]
+		return inWords(last.ResponseCode, last.Error), nil
 	}
 	return "", nil
 }

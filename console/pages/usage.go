@@ -58,21 +58,24 @@ func (v *visit) showUsage() error {
 	return v.show("usage", usageTitle, data)
 }
 
+// readDay reads a day.
+func readDay(q url.Values, name string) entry {
+	e := entry{Value: trimmed(q, name)}
+	if e.Value == "" {
+		return e
+	}
+	if day, err := time.Parse(time.DateOnly, e.Value); err != nil || day.Year() < 1970 {
+		e.Problem = "Enter a date such as 2026-09-01."
+	}
+	return e
+}
+
 // readPeriod reads the period of an address; an empty field is its default.
 func (v *visit) readPeriod(q url.Values, data *usageView) console.UsagePeriod {
-	read := func(name string, into *entry) time.Time {
-		text := trimmed(q, name)
-		if text == "" {
-			return time.Time{}
-		}
-		into.Value = text
-		day, err := time.Parse(time.DateOnly, text)
-		if err != nil || day.Year() < 1970 {
-			into.Problem = "Enter a date such as 2026-09-01."
-		}
-		return day
-	}
-	period := console.UsagePeriod{From: read("from", &data.From), To: read("to", &data.To)}.Within(v.cfg.Clock.Now())
+	data.From, data.To = readDay(q, "from"), readDay(q, "to")
+	first, _ := time.Parse(time.DateOnly, data.From.Value)
+	last, _ := time.Parse(time.DateOnly, data.To.Value)
+	period := console.UsagePeriod{From: first, To: last}.Within(v.cfg.Clock.Now())
 	if data.From.Value == "" {
 		data.From.Value = period.From.UTC().Format(time.DateOnly)
 	}

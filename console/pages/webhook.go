@@ -43,7 +43,9 @@ type webhookView struct {
 	ReadOnly   bool
 	Webhook    webhooks.Webhook
 	Previous   look.Left     // until when the secret before this one signs too
-	Deliveries []deliveryRow // the newest few
+	Charts     []chart       // of the attempts of the last day; none without attempts
+	Failures   []failure     // why deliveries have not arrived
+	Deliveries deliveryTable // the newest few
 	Badge      look.Badge
 	LastError  string              // while it is failing or degraded
 	Lacking    []events.Definition // chosen events whose scopes the app lacks
@@ -82,7 +84,14 @@ func (v *visit) webhook() (webhookView, error) {
 	if hook.Previous != nil {
 		view.Previous = look.NewLeft(hook.PreviousExpiresAt, v.cfg.Clock.Now())
 	}
-	if view.Deliveries, err = v.deliveryRows(hook, deliveries.Deliveries); err != nil {
+	view.Deliveries.MaySend = view.NoSending == "" && !view.ReadOnly
+	if view.Deliveries.Rows, err = v.deliveryRows(hook, deliveries.Deliveries); err != nil {
+		return webhookView{}, err
+	}
+	if view.Charts, err = v.attemptCharts(); err != nil {
+		return webhookView{}, err
+	}
+	if view.Failures, err = v.failures(hook); err != nil {
 		return webhookView{}, err
 	}
 	v.heading = "Webhook to " + endpoint(hook.URL)

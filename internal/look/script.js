@@ -118,6 +118,18 @@ function countDown(root) {
   }
 }
 
+// A box that chooses all others: those of a list, by name, or of its group. It follows them.
+function showChooseAll(root) {
+  for (const box of root.querySelectorAll("[data-all]")) box.closest("label").hidden = false;
+}
+const ofAll = (all) => all.dataset.all ? document.getElementsByName(all.dataset.all) : all.closest("fieldset").querySelectorAll("[name=events]");
+const follow = (all) => { const boxes = [...ofAll(all)]; all.checked = boxes.length > 0 && boxes.every((box) => box.checked); };
+document.addEventListener("change", ({ target }) => {
+  if (target.matches("[data-all], [name=all]")) for (const box of ofAll(target)) box.checked = target.checked;
+  else if (target.matches("[name=events]")) for (const all of target.closest("fieldset").querySelectorAll("[name=all]")) follow(all);
+  else for (const all of document.querySelectorAll("[data-all]")) if (all.dataset.all === target.name) follow(all);
+});
+
 // A form is sent once: its buttons rest until the page is shown again. What takes longer
 // than one second says so, to screen readers too.
 document.addEventListener("submit", (event) => {
@@ -191,7 +203,7 @@ function keepFresh() {
   const face = (element) => element.innerHTML.replace(/(<span[^>]* data-countdown=[^>]*>|<time[^>]*>)[^<]*/g, "");
   const isUsed = (element) => {
     const focus = document.activeElement, selection = getSelection();
-    return element.contains(focus) && focus.matches("button, input, select, textarea") || element.querySelector("details.ask[open], form[data-sent]") ||
+    return element.contains(focus) && focus.matches("button, input, select, textarea") || element.querySelector("details.ask[open], form[data-sent], [name=delivery]:checked") ||
       !selection.isCollapsed && element.contains(selection.anchorNode);
   };
   function swap(old, fresh) {
@@ -201,6 +213,7 @@ function keepFresh() {
     for (const details of old.querySelectorAll("details[id]")) details.open = open.get(details.id) ?? details.open;
     if (focus) document.getElementById(focus)?.focus();
     showCopyButtons(old);
+    showChooseAll(old);
     countDown(old);
   }
   let tag = "";
@@ -303,5 +316,6 @@ wakeForms();
 forgetNotice();
 keepFresh();
 showCopyButtons(document);
+showChooseAll(document);
 countDown(document);
 forgetForm();

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -224,6 +225,37 @@ var healthCases = []testCase[partnerkit.Store]{
 		f.switched(t, true)
 		if !f.health(t, now).IsFailing() {
 			t.Error("saving a webhook has made it work")
+		}
+	}},
+	{"CON-11 attempts by hour", func(t *testing.T, e partnerkit.Store) {
+		f := newSender(t, e)
+		f.queued(t, 5)
+		due := f.due(t, noon.Add(time.Hour))
+		for i, one := range []struct {
+			after, took time.Duration
+			status      webhooks.Status
+		}{
+			{-time.Minute, time.Second, webhooks.Delivered}, // before the first hour
+			{time.Minute, 3 * time.Millisecond, webhooks.Delivered},
+			{59 * time.Minute, 12 * time.Second, webhooks.Retrying},
+			{2 * time.Hour, 40 * time.Millisecond, webhooks.Delivered},
+			{2*time.Hour + time.Second, 50 * time.Millisecond, webhooks.Delivered},
+		} {
+			ended := f.ended(due[i], noon.Add(one.after), one.status, false)
+			ended.Attempt.Duration = one.took
+			get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(ended)))
+		}
+		f.switched(t, false)
+		f.switched(t, true) // what was attempted before stays in the history
+		want := []webhooks.AttemptHour{
+			{Start: noon, Succeeded: 1, Failed: 1, Latency: analytics.Latency{0: 1, 11: 1}},
+			{Start: noon.Add(2 * time.Hour), Succeeded: 2, Latency: analytics.Latency{3: 2}},
+		}
+		if diff := cmp.Diff(want, get[[]webhooks.AttemptHour](t)(e.AttemptHours(t.Context(), f.webhook.ID, noon))); diff != "" {
+			t.Error(diff)
+		}
+		if got := get[[]webhooks.AttemptHour](t)(e.AttemptHours(t.Context(), "whk_none", noon)); len(got) > 0 {
+			t.Errorf("a webhook without attempts has %v", got)
 		}
 	}},
 	{"DLV-11 old counts are purged", func(t *testing.T, e partnerkit.Store) {

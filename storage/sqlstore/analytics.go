@@ -3,7 +3,9 @@ package sqlstore
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
@@ -12,27 +14,27 @@ import (
 
 var _ analytics.Store = (*Store)(nil)
 
-const callColumns = `app_id, hour_at, calls, errors, rate_limited,
-	ms_5, ms_10, ms_25, ms_50, ms_100, ms_250, ms_500, ms_1000, ms_2500, ms_5000, ms_10000, ms_over`
+// latencyColumns are the columns of an analytics.Latency.
+const latencyColumns = "ms_5, ms_10, ms_25, ms_50, ms_100, ms_250, ms_500, ms_1000, ms_2500, ms_5000, ms_10000, ms_over"
 
-const addCalls = "INSERT INTO partnerkit_calls (" + callColumns + `)
+const callColumns = "app_id, hour_at, calls, errors, rate_limited, " + latencyColumns
+
+// addedLatency adds the latencies of a row to those that a table has already.
+func addedLatency(table string) string {
+	var added []string
+	for column := range strings.SplitSeq(latencyColumns, ", ") {
+		added = append(added, fmt.Sprintf("%s = %s.%s + excluded.%s", column, table, column, column))
+	}
+	return strings.Join(added, ", ")
+}
+
+var addCalls = "INSERT INTO partnerkit_calls (" + callColumns + `)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 	ON CONFLICT (app_id, hour_at) DO UPDATE SET
 		calls = partnerkit_calls.calls + excluded.calls,
 		errors = partnerkit_calls.errors + excluded.errors,
 		rate_limited = partnerkit_calls.rate_limited + excluded.rate_limited,
-		ms_5 = partnerkit_calls.ms_5 + excluded.ms_5,
-		ms_10 = partnerkit_calls.ms_10 + excluded.ms_10,
-		ms_25 = partnerkit_calls.ms_25 + excluded.ms_25,
-		ms_50 = partnerkit_calls.ms_50 + excluded.ms_50,
-		ms_100 = partnerkit_calls.ms_100 + excluded.ms_100,
-		ms_250 = partnerkit_calls.ms_250 + excluded.ms_250,
-		ms_500 = partnerkit_calls.ms_500 + excluded.ms_500,
-		ms_1000 = partnerkit_calls.ms_1000 + excluded.ms_1000,
-		ms_2500 = partnerkit_calls.ms_2500 + excluded.ms_2500,
-		ms_5000 = partnerkit_calls.ms_5000 + excluded.ms_5000,
-		ms_10000 = partnerkit_calls.ms_10000 + excluded.ms_10000,
-		ms_over = partnerkit_calls.ms_over + excluded.ms_over`
+		` + addedLatency("partnerkit_calls")
 
 // AddCalls implements analytics.Store. The writer's row is locked first: a batch that is
 // sent again while its first attempt still runs waits there for it.

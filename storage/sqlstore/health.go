@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/storage"
@@ -19,8 +21,8 @@ import (
 // The health of a webhook is kept in two places, both written in the transaction that
 // records attempts:
 //
-//   - partnerkit_webhook_minute counts the attempts of each minute, and has the times of
-//     the newest ones. A batch adds one row for each webhook and minute.
+//   - partnerkit_webhook_minute counts the attempts of each minute, by result and by latency,
+//     and has the times of the newest ones. A batch adds one row for each webhook and minute.
 //   - partnerkit_webhook has what a count of the last hours cannot tell: since when no
 //     attempt has succeeded (failing_since), how many deliveries have failed for good since
 //     then (failed_count), and when the webhook was found to be failing (warned_at). Few
@@ -55,9 +57,11 @@ type failedAttempt struct {
 type minute struct {
 	succeeded, failed     int
 	succeededAt, failedAt int64
+	latency               analytics.Latency
 }
 
-func (m *minute) add(at int64, succeeded bool) { //nolint:revive // the outcome, not a switch
+func (m *minute) add(at int64, succeeded bool, took time.Duration) { //nolint:revive // the outcome, not a switch
+	m.latency.Count(took)
 	if succeeded {
 		m.succeeded++
 		m.succeededAt = max(m.succeededAt, at)
@@ -98,7 +102,7 @@ func (a *attemptsOf) add(at int64, o *webhooks.Outcome) {
 	if a.minutes[begins] == nil {
 		a.minutes[begins] = new(minute)
 	}
-	a.minutes[begins].add(at, succeeded)
+	a.minutes[begins].add(at, succeeded, o.Attempt.Duration)
 	a.first = min(a.first, at)
 	if succeeded {
 		a.succeededAt = max(a.succeededAt, at)
@@ -141,7 +145,11 @@ func (t *tx) countAttempts(ctx context.Context, all []*attemptsOf) (map[*attempt
 	for _, one := range all {
 		for _, at := range slices.Sorted(maps.Keys(one.minutes)) {
 			m := one.minutes[at]
-			rows = append(rows, []any{one.webhookID, one.epoch, at, m.succeeded, m.failed, m.succeededAt, m.failedAt})
+			row := []any{one.webhookID, one.epoch, at, m.succeeded, m.failed, m.succeededAt, m.failedAt}
+			for _, n := range m.latency {
+				row = append(row, n)
+			}
+			rows = append(rows, row)
 		}
 		if byID[one.webhookID] == nil {
 			byID[one.webhookID] = map[int64]*attemptsOf{}
@@ -150,11 +158,12 @@ func (t *tx) countAttempts(ctx context.Context, all []*attemptsOf) (map[*attempt
 	}
 	before := make(map[*attemptsOf]healthState, len(all))
 	const table = "partnerkit_webhook_minute"
-	err := t.returnMany(ctx, "INSERT INTO "+table+" (webhook_id, epoch, minute_at, succeeded, failed, succeeded_at, failed_at) VALUES", rows,
+	err := t.returnMany(ctx, "INSERT INTO "+table+" (webhook_id, epoch, minute_at, succeeded, failed, succeeded_at, failed_at, "+latencyColumns+") VALUES", rows,
 		` ON CONFLICT (webhook_id, epoch, minute_at) DO UPDATE SET
 			succeeded = `+table+`.succeeded + excluded.succeeded, failed = `+table+`.failed + excluded.failed,
 			succeeded_at = CASE WHEN excluded.succeeded_at > `+table+`.succeeded_at THEN excluded.succeeded_at ELSE `+table+`.succeeded_at END,
-			failed_at = CASE WHEN excluded.failed_at > `+table+`.failed_at THEN excluded.failed_at ELSE `+table+`.failed_at END
+			failed_at = CASE WHEN excluded.failed_at > `+table+`.failed_at THEN excluded.failed_at ELSE `+table+`.failed_at END,
+			`+addedLatency(table)+`
 		RETURNING webhook_id, epoch, COALESCE((SELECT CASE WHEN w.failing_since IS NULL THEN 'working' WHEN w.warned_at >= w.failing_since THEN 'failing' ELSE 'unsure' END
 			FROM partnerkit_webhook w WHERE w.id = `+table+`.webhook_id AND w.health_epoch = `+table+`.epoch AND w.deleted_at IS NULL), '')`,
 		func(scan func(...any) error) error {
@@ -319,6 +328,26 @@ func (s *Store) rateAttempts(ctx context.Context, all []webhooks.Webhook, now ti
 		h.IsDegraded = succeededAt > hour && failedAt > hour
 	}
 	return nil
+}
+
+// AttemptHours implements webhooks.DeliveryStore.
+func (s *Store) AttemptHours(ctx context.Context, webhookID string, since time.Time) ([]webhooks.AttemptHour, error) {
+	sums := ""
+	for column := range strings.SplitSeq(latencyColumns, ", ") {
+		sums += ", CAST(SUM(" + column + ") AS BIGINT)"
+	}
+	var all []webhooks.AttemptHour
+	err := storage.Each(ctx, s, s.sql.of(`SELECT minute_at / 3600000, CAST(SUM(succeeded) AS BIGINT), CAST(SUM(failed) AS BIGINT)`+sums+`
+		FROM partnerkit_webhook_minute WHERE webhook_id = $1 AND minute_at >= $2 GROUP BY 1 ORDER BY 1`), []any{webhookID, ms(since)}, func(scan func(...any) error) error {
+		var one webhooks.AttemptHour
+		var hour int64
+		l := &one.Latency
+		err := scan(&hour, &one.Succeeded, &one.Failed, &l[0], &l[1], &l[2], &l[3], &l[4], &l[5], &l[6], &l[7], &l[8], &l[9], &l[10], &l[11])
+		one.Start = fromMS(hour * time.Hour.Milliseconds())
+		all = append(all, one)
+		return err
+	})
+	return all, wrap("attempt hours", err)
 }
 
 // purgeMinutes deletes storage.PurgeHealth.

@@ -46,7 +46,7 @@ func TestDailyTools_CAT02_DLV11(t *testing.T) {
 	dev.comesToSee(s.App+"/developer/apps/app_sync", "1 of 1 webhooks is failing")
 	dev.submit("See the webhooks")
 	dev.comesToSee(s.App+"/developer/apps/app_sync/webhooks/whk_sync", "This webhook has been failing since")
-	dev.sees("answered with status 500")
+	dev.sees("Your server answered 500 Internal Server Error")
 
 	dev.prints("print")
 	for _, hidden := range []string{".top nav", ".side", ".trail", ".clock", "main button"} {
