@@ -145,6 +145,9 @@ func (s *Server) showConsent(w http.ResponseWriter, r *http.Request, session ide
 	for _, b := range eligible {
 		view.Businesses = append(view.Businesses, businessView(b, b.ID == session.BusinessID || len(eligible) == 1))
 	}
+	if err := s.markNew(r.Context(), view, request.app, request.Scopes); err != nil {
+		return err
+	}
 	allowRedirect(w.Header(), r, request.RedirectURI)
 	return s.cfg.Pages.Consent(w, r, view)
 }
@@ -172,4 +175,29 @@ func (s *Server) consentView(r *http.Request, v visitor, c connection, scopes id
 
 func businessView(b Business, selected bool) BusinessView { //nolint:revive // the value, not a switch
 	return BusinessView{ID: b.ID, Name: b.Name, Sandbox: b.SandboxOf != "", Selected: selected}
+}
+
+// mostMarked is among how many businesses the page says of each what is new. Of more it says so of
+// the selected one.
+const mostMarked = 12
+
+// markNew says of the businesses of a view whether the app is connected there already, and what
+// it would be allowed beside what it may do.
+func (s *Server) markNew(ctx context.Context, view ConsentView, app partner.App, scopes identity.Scopes) error {
+	for i := range view.Businesses {
+		b := &view.Businesses[i]
+		if !b.Selected && len(view.Businesses) > mostMarked {
+			continue
+		}
+		installed, err := s.cfg.Store.Installations(ctx, partner.InstallationQuery{AppID: app.ID, BusinessID: b.ID, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(installed) == 0 {
+			continue
+		}
+		b.IsConnected = true
+		b.New = slices.DeleteFunc(s.scopeViews(view.Language, scopes), func(v ScopeView) bool { return installed[0].Scopes.Has(v.Name) })
+	}
+	return nil
 }

@@ -146,6 +146,9 @@ func (s *Server) showDeviceConsent(w http.ResponseWriter, r *http.Request, sessi
 	}
 	view.UserCode = device.UserCode
 	view.Businesses = []BusinessView{businessView(b, true)}
+	if err := s.markNew(r.Context(), view, device.app, device.Scopes); err != nil {
+		return err
+	}
 	view.FixedTo = b.ID
 	view.ChooseBusiness = returning(s.cfg.BusinessPath, deviceReturn(device.UserCode))
 	view.Action = devicePath

@@ -65,7 +65,13 @@ func TestApproval_AZ10_AZ13(t *testing.T) {
 		}
 	}
 	approve("invoices:read")
+	if p := b.ask(app, withParam("scope", "invoices:read")).wantOK(); strings.Count(p.Body, "Connected already. Nothing is new.") != 1 {
+		t.Errorf("a request of what the app may do already: %s", p.Body)
+	}
 	approve("invoices:read")
+	if p := b.ask(app, withParam("scope", "customers:read invoices:read")).wantOK(); strings.Count(p.Body, "Connected already. New: See your customers.") != 1 {
+		t.Errorf("a request of more: %s", p.Body)
+	}
 	approve("customers:read invoices:read")
 	installation, err := e.ActiveInstallation(t.Context(), app.ID, "biz_bikes")
 	if err != nil || installation.Scopes.String() != "invoices:read customers:read" {

@@ -86,6 +86,10 @@ type BusinessView struct {
 	ID, Name string
 	Sandbox  bool
 	Selected bool
+	// IsConnected reports that the app is connected there already, and New has the scopes that it
+	// does not have there yet. Of a person with many businesses only the selected one says so.
+	IsConnected bool
+	New         []ScopeView
 }
 
 // MissingBusiness is a business that the app cannot be connected to. Reason is

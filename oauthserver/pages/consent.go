@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -21,12 +22,23 @@ type consentPage struct {
 	Find   string // the text that their names contain
 	Path   string // of the page, and its other parameters
 	Query  []oauthserver.HiddenField
+	isNew  map[string]bool // scopes; nil unless there is one business, which has connected the app
 }
+
+// IsNew reports whether a scope is marked as new. With several businesses each says what is new
+// there.
+func (p consentPage) IsNew(scope string) bool { return p.isNew[scope] }
 
 // newConsentPage keeps the businesses that the person looks for. The search repeats the
 // request, so it works without script.
 func newConsentPage(r *http.Request, view oauthserver.ConsentView) consentPage {
 	p := consentPage{ConsentView: view}
+	if len(view.Businesses) == 1 && view.Businesses[0].IsConnected {
+		p.isNew = map[string]bool{}
+		for _, scope := range view.Businesses[0].New {
+			p.isNew[scope.Name] = true
+		}
+	}
 	if r.Method != http.MethodGet || view.FixedTo != "" || len(view.Businesses) < manyBusinesses {
 		return p
 	}
@@ -76,4 +88,19 @@ func power(scope string) string {
 		return verb
 	}
 	return ""
+}
+
+// held says what is new in a business that has connected the app already; empty: it has not.
+func held(l locale.Language, b oauthserver.BusinessView) string {
+	if !b.IsConnected {
+		return ""
+	}
+	if len(b.New) == 0 {
+		return l.Text("consent.connected")
+	}
+	all := make([]string, 0, len(b.New))
+	for _, one := range b.New {
+		all = append(all, one.Description)
+	}
+	return l.Text("consent.connected_new", "scopes", strings.Join(all, ", "))
 }

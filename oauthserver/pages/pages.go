@@ -29,7 +29,7 @@ var _ oauthserver.Pages = (*Pages)(nil)
 
 // New reads the templates that come with the package.
 func New() *Pages {
-	set, err := look.Parse(files, "templates", template.FuncMap{"byReason": byReason, "power": power})
+	set, err := look.Parse(files, "templates", template.FuncMap{"byReason": byReason, "power": power, "held": held})
 	if err != nil {
 		panic(err) // they were there, and whole, at compile time
 	}

@@ -131,6 +131,17 @@ var cases = map[string]render{
 			{Name: "Harbour Bikes", Reason: oauthserver.PagePermissionRequired}, {Name: "Old Mill", Reason: oauthserver.PageReviewRequired},
 		},
 	}),
+	// AZ-10: what is new beside what the app may do already.
+	"consent_connected": consent(oauthserver.ConsentView{
+		Frame: plain, AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize", Hidden: hidden,
+		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true, IsConnected: true, New: scopes[1:]}},
+	}),
+	"consent_connected_german": consent(oauthserver.ConsentView{
+		Frame: german, AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize", Hidden: hidden,
+		Businesses: []oauthserver.BusinessView{
+			{ID: "biz_1", Name: "Corner Bakery", IsConnected: true}, {ID: "biz_2", Name: "Old Mill", IsConnected: true, New: scopes}, {ID: "biz_3", Name: "Harbour Bikes"},
+		},
+	}),
 	"consent_device_german": consent(oauthserver.ConsentView{
 		Frame: german, AppName: "Till", UserCode: "BCDF-GHJK", FixedTo: "biz_1", Action: "/device", Hidden: hidden,
 		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
