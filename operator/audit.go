@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
@@ -65,7 +66,13 @@ type PlatformFigures struct {
 	Since time.Time // the beginning of the period, which ends now
 	Figures
 	Failing []WebhookHealth // at most MaxDetails
+	// Hours are the calls of all apps in each of the last 48 hours, the one that has begun included,
+	// oldest first.
+	Hours []analytics.Hour
 }
+
+// hoursOfFigures is how many hours [PlatformFigures] has.
+const hoursOfFigures = 48
 
 // Figures counts what there is, and what happened within the last 24 hours.
 func (o *Operator) Figures(ctx context.Context, _ Actor) (PlatformFigures, error) {
@@ -75,5 +82,17 @@ func (o *Operator) Figures(ctx context.Context, _ Actor) (PlatformFigures, error
 		return PlatformFigures{}, err
 	}
 	failing, err := o.cfg.Store.WebhookHealth(ctx, HealthQuery{Limit: MaxDetails})
-	return PlatformFigures{since, figures, failing}, err
+	if err != nil {
+		return PlatformFigures{}, err
+	}
+	first := o.cfg.Clock.Now().UTC().Truncate(time.Hour).Add(-(hoursOfFigures - 1) * time.Hour)
+	found, err := o.cfg.Store.CallHours(ctx, first)
+	hours := make([]analytics.Hour, hoursOfFigures)
+	for i := range hours {
+		hours[i].Start = first.Add(time.Duration(i) * time.Hour)
+		if len(found) > 0 && found[0].Start.Equal(hours[i].Start) {
+			hours[i], found = found[0], found[1:]
+		}
+	}
+	return PlatformFigures{since, figures, failing, hours}, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -160,4 +161,18 @@ func (o *Operator) userName(ctx context.Context, userID string) (string, error) 
 		return userID, err
 	}
 	return user.Name, nil
+}
+
+// Scopes returns what scopes let an app do, as the consent page describes it, in their order. One
+// that is not in the catalog has its name as the description.
+func (o *Operator) Scopes(scopes identity.Scopes) []identity.Scope {
+	all := make([]identity.Scope, 0, scopes.Len())
+	for name := range scopes.All() {
+		scope, ok := o.cfg.OAuth.Scopes().Lookup(name)
+		if !ok {
+			scope = identity.Scope{Name: name, Description: name}
+		}
+		all = append(all, scope)
+	}
+	return all
 }

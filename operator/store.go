@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/identity"
@@ -52,6 +53,9 @@ type StaffStore interface {
 	RemoveTrustedDocument(ctx context.Context, documentID string) (TrustedDocument, error)
 	// Figures counts what there is, and what happened from since on.
 	Figures(ctx context.Context, since time.Time) (Figures, error)
+	// CallHours adds up the calls of all apps by hour, of those that begin at since or later, oldest
+	// first. Hours without calls are left out.
+	CallHours(ctx context.Context, since time.Time) ([]analytics.Hour, error)
 	// WebhookHealth lists webhooks, by id.
 	WebhookHealth(ctx context.Context, q HealthQuery) ([]WebhookHealth, error)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 )
 
 func analyticsRoutes() []route {
@@ -35,7 +36,7 @@ type analyticsView struct {
 	Totals   analytics.Counts
 	P50, P95 string
 	IsBare   bool // there were no calls at all
-	Charts   []chart
+	Charts   []look.Chart
 	Groups   []groupTable
 	IsCut    bool // the period has days whose groups are no longer kept
 }
@@ -117,13 +118,13 @@ func (v *visit) showAnalytics() error {
 	recent = recent[max(0, len(recent)-chartHours):]
 	sum := total(hours)
 	data.Totals, data.IsBare = sum.Counts, sum.Calls == 0
-	data.P50, data.P95 = milliseconds(sum.Latency.Percentile(50)), milliseconds(sum.Latency.Percentile(95))
-	byDays, unit := byDay(hours)
-	byHours := byHour(recent)
-	data.Charts = []chart{
-		callChart("Calls by "+strings.ToLower(unit), unit, dayPoints(byDays, unit), byDays),
-		latencyChart("Latency by "+strings.ToLower(unit), unit, dayPoints(byDays, unit), byDays),
-		callChart("Calls by hour", "Hour", hourPoints(byHours), byHours),
+	data.P50, data.P95 = site.Milliseconds(sum.Latency.Percentile(50)), site.Milliseconds(sum.Latency.Percentile(95))
+	byDays, unit := site.ByDay(hours)
+	byHours := site.ByHour(recent)
+	data.Charts = []look.Chart{
+		site.CallChart("Calls by "+strings.ToLower(unit), unit, site.DayPoints(byDays, unit), byDays),
+		site.LatencyChart("Latency by "+strings.ToLower(unit), unit, site.DayPoints(byDays, unit), byDays),
+		site.CallChart("Calls by hour", "Hour", site.HourPoints(byHours), byHours),
 	}
 	kept := period
 	if oldest := now.Truncate(24*time.Hour).AddDate(0, 0, 1).Add(-analytics.GroupRetention); kept.first.Before(oldest) {

@@ -20,7 +20,7 @@ import (
 // dashboard is how an app does, in figures and a chart of the last hours, and what to look at.
 type dashboard struct {
 	Figures []figure
-	ByHour  chart
+	ByHour  look.Chart
 	Causes  []cause
 	Hooks   []dashboardHook
 }
@@ -67,8 +67,8 @@ func (v *visit) dashboard(hooks []webhooks.Webhook) (dashboard, error) {
 	if err != nil {
 		return dashboard{}, err
 	}
-	byHours := byHour(hours)
-	d := dashboard{ByHour: callChart("Calls by hour", "Hour", hourPoints(byHours), byHours), Causes: hookCauses(hooks)}
+	byHours := site.ByHour(hours)
+	d := dashboard{ByHour: site.CallChart("Calls by hour", "Hour", site.HourPoints(byHours), byHours), Causes: hookCauses(hooks)}
 	d.Figures = append(callFigures(hours), connectedFigure(installed))
 	for _, hook := range hooks {
 		d.Hooks = append(d.Hooks, dashboardHook{hook, healthBadge(hook), succeeded(hook.Health)})
@@ -107,8 +107,8 @@ func callFigures(hours []analytics.Hour) []figure {
 	}
 	latency := figure{Name: "p95 latency", Value: "–", Path: "/analytics"}
 	if now.Calls > 0 {
-		latency.Value = milliseconds(now.Latency.Percentile(95))
-		latency.Trend = "p50 " + milliseconds(now.Latency.Percentile(50))
+		latency.Value = site.Milliseconds(now.Latency.Percentile(95))
+		latency.Trend = "p50 " + site.Milliseconds(now.Latency.Percentile(50))
 	}
 	return []figure{calls, failed, latency}
 }
@@ -142,17 +142,6 @@ func rate(c analytics.Counts) string {
 		return "–"
 	}
 	return strconv.FormatFloat(errorShare(c), 'f', 1, 64) + " %"
-}
-
-// milliseconds writes a latency, which is an estimate.
-func milliseconds(d time.Duration) string {
-	switch {
-	case d < time.Millisecond:
-		return "< 1 ms"
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 }
 
 func connectedFigure(page console.Paged[console.Installation]) figure {

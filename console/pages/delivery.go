@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -146,7 +147,7 @@ func span(d time.Duration) string {
 	case d == time.Minute:
 		return "1 minute"
 	case d < time.Minute:
-		return counting(int64(d.Seconds()), "second", "seconds")
+		return site.Counting(int64(d.Seconds()), "second", "seconds")
 	default:
 		return fmt.Sprintf("%d minutes", int(d.Minutes()))
 	}

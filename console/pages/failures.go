@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -101,18 +102,18 @@ func remedy(code int, problem string) string {
 }
 
 // attemptCharts are how the attempts of the last day have ended, and how long they took.
-func (v *visit) attemptCharts() ([]chart, error) {
+func (v *visit) attemptCharts() ([]look.Chart, error) {
 	hours, err := v.cfg.Console.AttemptHours(v.r.Context(), v.by, v.ref())
 	if err != nil {
 		return nil, err
 	}
-	all := make([]period, 0, len(hours))
+	all := make([]site.Period, 0, len(hours))
 	for _, hour := range hours {
-		all = append(all, period{hour.Start, analytics.Counts{Calls: hour.Succeeded + hour.Failed, Errors: hour.Failed}, hour.Latency})
+		all = append(all, site.Period{Start: hour.Start, Counts: analytics.Counts{Calls: hour.Succeeded + hour.Failed, Errors: hour.Failed}, Latency: hour.Latency})
 	}
-	results := attemptChart("Attempts by hour", "Hour", hourPoints(all), all)
-	if results.isBare() {
+	results := site.AttemptChart("Attempts by hour", "Hour", site.HourPoints(all), all)
+	if results.IsBare() {
 		return nil, nil
 	}
-	return []chart{results, latencyChart("Latency by hour", "Hour", hourPoints(all), all)}, nil
+	return []look.Chart{results, site.LatencyChart("Latency by hour", "Hour", site.HourPoints(all), all)}, nil
 }

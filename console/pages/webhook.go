@@ -43,7 +43,7 @@ type webhookView struct {
 	ReadOnly   bool
 	Webhook    webhooks.Webhook
 	Previous   look.Left     // until when the secret before this one signs too
-	Charts     []chart       // of the attempts of the last day; none without attempts
+	Charts     []look.Chart  // of the attempts of the last day; none without attempts
 	Failures   []failure     // why deliveries have not arrived
 	Deliveries deliveryTable // the newest few
 	Badge      look.Badge

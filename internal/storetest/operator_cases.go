@@ -153,6 +153,18 @@ var operatorCases = []testCase[partnerkit.Store]{
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
+		other := bucket("app_other", now.Hour)
+		other.Counts = analytics.Counts{Calls: 7, RateLimited: 1, Errors: 1}
+		must(t, e.AddCalls(t.Context(), batch("w", 2, other)))
+		latency := now.Latency
+		latency.Add(other.Latency)
+		hours := []analytics.Hour{{Start: before.Hour, Counts: before.Counts, Latency: before.Latency}, {Start: now.Hour, Counts: analytics.Counts{Calls: 12, Errors: 3, RateLimited: 2}, Latency: latency}}
+		if diff := cmp.Diff(hours, get[[]analytics.Hour](t)(e.CallHours(t.Context(), before.Hour))); diff != "" {
+			t.Errorf("hours (-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff(hours[1:], get[[]analytics.Hour](t)(e.CallHours(t.Context(), now.Hour))); diff != "" {
+			t.Errorf("hours since (-want +got)\n%s", diff)
+		}
 	}},
 	{"The health of webhooks, of an app and of all that fail", func(t *testing.T, e partnerkit.Store) {
 		healthy, failing := newWebhook(t, e), newWebhook(t, e)

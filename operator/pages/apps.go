@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"time"
+
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
@@ -85,6 +87,8 @@ type appView struct {
 	Log        entriesTable
 	Businesses []businessRow
 	Uses       []limitRow
+	Chart      look.Chart // calls by day
+	P50, P95   string
 	Actions    []statusAction
 }
 
@@ -108,6 +112,16 @@ func (v *visit) appPage(form bodies.Form) (appView, error) {
 	}
 	v.trail = v.appTrail(details.App, false)
 	view := appView{AppDetails: details, Badge: site.AppBadge(details.App), Actions: actionsFor(details.Status)}
+	days := make([]site.Period, 0, len(details.Calls.Days))
+	for _, day := range details.Calls.Days {
+		start, _ := time.Parse(time.DateOnly, day.Date)
+		days = append(days, site.Period{Start: start, Counts: day.Counts})
+	}
+	view.Chart = site.CallChart("Calls by day", "Day", site.DayPoints(days, "Day"), days)
+	view.P50, view.P95 = "–", "–"
+	if totals := details.Calls.Totals; totals.Calls > 0 {
+		view.P50, view.P95 = latency(totals.P50MS), latency(totals.P95MS)
+	}
 	if err := v.nameParts(&view); err != nil {
 		return appView{}, err
 	}
@@ -163,6 +177,11 @@ func (v *visit) nameParts(view *appView) error {
 	}
 	view.Log.Entries, err = v.auditRows(view.History[:min(maxRows, len(view.History))])
 	return err
+}
+
+// latency writes a number of milliseconds.
+func latency(ms float64) string {
+	return site.Milliseconds(time.Duration(ms * float64(time.Millisecond)))
 }
 
 // appTrail leads to an app, or to the list for the page of the app itself.

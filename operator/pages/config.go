@@ -66,7 +66,7 @@ func New(cfg Config) (*Pages, error) {
 	p := &Pages{cfg: cfg}
 	var err error
 	p.site, err = site.New(site.Config{
-		Templates: files, Functions: template.FuncMap{"side": newSide, "ago": func(at time.Time) string { return look.Ago(at, cfg.Clock.Now()) }}, Service: cfg.Service, Prefix: cfg.Prefix, Name: "Operator", Notices: notices,
+		Templates: files, Functions: template.FuncMap{"ago": func(at time.Time) string { return look.Ago(at, cfg.Clock.Now()) }}, Service: cfg.Service, Prefix: cfg.Prefix, Name: "Operator", Notices: notices,
 		Person: func(r *http.Request) string { return callerOf(r).by.Name() }, Origins: cfg.Origins,
 		Theme: cfg.Theme, ThemeFor: cfg.ThemeFor, Logger: cfg.Logger,
 	})

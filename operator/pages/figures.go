@@ -1,6 +1,12 @@
 package pages
 
 import (
+	"fmt"
+
+	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -8,10 +14,18 @@ import (
 func figureRoutes() []route { return []route{{"GET ", (*visit).showFigures}} }
 
 type figuresView struct {
-	operator.PlatformFigures
-	Active, Suspended, Deactivated int // apps
-	Table                          webhooksTable
+	Day     []figure // what happened in the last 24 hours
+	Now     []figure // what there is
+	Charts  []look.Chart
+	Table   webhooksTable
+	Reviews []reviewRow // those that wait longest
 }
+
+// figure is a number; Path is where its details are, empty: nowhere.
+type figure struct{ Name, Value, Path string }
+
+// fewReviews is how many reviews the dashboard lists.
+const fewReviews = 5
 
 // webhooksTable is a table of webhooks: of one app, or with the app of each.
 type webhooksTable struct {
@@ -39,19 +53,61 @@ func (v *visit) webhookRows(all []operator.WebhookHealth) ([]webhookRow, error) 
 	return rows, err
 }
 
-// showFigures is the start page: how the platform does.
+// showFigures is the dashboard: how the platform does, and what waits for an operator.
 func (v *visit) showFigures() error {
-	figures, err := v.cfg.Operator.Figures(v.r.Context(), v.by)
+	f, err := v.cfg.Operator.Figures(v.r.Context(), v.by)
 	if err != nil {
 		return err
 	}
-	failing, err := v.webhookRows(figures.Failing)
+	var data figuresView
+	if data.Table.Webhooks, err = v.webhookRows(f.Failing); err != nil {
+		return err
+	}
+	waiting, err := v.cfg.Operator.Reviews(v.r.Context(), v.by, console.Page{Limit: fewReviews})
 	if err != nil {
 		return err
 	}
-	return v.show("figures", "Dashboard", figuresView{
-		PlatformFigures: figures, Active: figures.Apps[partner.AppActive],
-		Suspended: figures.Apps[partner.AppSuspended], Deactivated: figures.Apps[partner.AppDeactivated],
-		Table: webhooksTable{Webhooks: failing},
-	})
+	if data.Reviews, err = v.reviewRows(waiting.Items); err != nil {
+		return err
+	}
+	latency := analytics.Latency{}
+	for _, hour := range f.Hours[len(f.Hours)-24:] {
+		latency.Add(hour.Latency)
+	}
+	failing := "" // where the table is
+	if len(data.Table.Webhooks) > 0 {
+		failing = "#failing"
+	}
+	count := func(n int) string { return site.Grouped(int64(n)) }
+	data.Day = []figure{
+		{"Calls", site.Grouped(f.Calls), ""}, {"Errors", share(f.Errors, f.Calls), ""}, {"Rate-limited", share(f.RateLimited, f.Calls), ""}, {"p95 latency", site.Milliseconds(latency.Percentile(95)), ""},
+		{"Deliveries", site.Grouped(f.Deliveries), ""}, {"Failed deliveries", share(f.FailedDeliveries, f.Deliveries), failing},
+	}
+	if f.Calls == 0 {
+		data.Day[3].Value = "–"
+	}
+	status := func(s partner.AppStatus) string { return "/apps?status=" + string(s) }
+	data.Now = []figure{
+		{"Active apps", count(f.Apps[partner.AppActive]), status(partner.AppActive)}, {"Suspended apps", count(f.Apps[partner.AppSuspended]), status(partner.AppSuspended)},
+		{"Deactivated apps", count(f.Apps[partner.AppDeactivated]), status(partner.AppDeactivated)}, {"Installations", count(f.Installations), "/apps"},
+		{"Waiting deliveries", site.Grouped(f.QueuedDeliveries), ""}, {"Reviews to do", count(f.Reviews), "/reviews"}, {"Failing webhooks", count(f.FailingWebhooks), failing},
+	}
+	hours := site.ByHour(f.Hours)
+	data.Charts = []look.Chart{
+		site.CallChart("Calls by hour", "Hour", site.HourPoints(hours), hours),
+		site.LatencyChart("Latency by hour", "Hour", site.HourPoints(hours), hours),
+	}
+	return v.show("figures", "Dashboard", data)
+}
+
+// share writes a part of a whole: how many, and in per cent if there are any.
+func share(part, whole int64) string {
+	if part == 0 || whole == 0 {
+		return site.Grouped(part)
+	}
+	percent := 100 * float64(part) / float64(whole)
+	if percent < .1 {
+		return site.Grouped(part) + " (< 0.1 %)"
+	}
+	return fmt.Sprintf("%s (%.1f %%)", site.Grouped(part), percent)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -19,10 +20,21 @@ func TestFigures(t *testing.T) {
 	h.Connect(partnertest.ConnectOptions{})
 	h.submitted("sync-one")
 	page := h.page(olga, "GET /operator", nil).Want(http.StatusOK)
-	for figure, want := range map[string]string{"Active apps": "2", "Suspended apps": "0", "Installations": "1", "Reviews to do": "1", "Failing webhooks": "0"} {
+	for figure, want := range map[string]string{
+		`<a href="/operator/apps?status=ACTIVE">Active apps</a>`: "2", `<a href="/operator/apps?status=SUSPENDED">Suspended apps</a>`: "0", `<a href="/operator/apps">Installations</a>`: "1",
+		`<a href="/operator/reviews">Reviews to do</a>`: "1", "Failing webhooks": "0", "Calls": "0", "p95 latency": "–",
+	} {
 		sees(t, page, "<dt>"+figure+"</dt><dd>"+want+"</dd>")
 	}
-	sees(t, page, "Olga", "No webhook is failing.")
+	sees(t, page, "Olga", "No webhook is failing.", "Waiting for review", "App of sync-one")
+
+	app := h.newApp("Busy")
+	for i := range 40 {
+		h.Analytics().Count(analytics.Call{AppID: app, At: h.Clock.Now(), Status: map[bool]int{true: 500, false: 200}[i < 10], Took: 80 * time.Millisecond})
+	}
+	h.page(olga, "GET /operator/apps/"+app, nil).Want(http.StatusOK) // its counts are written
+	page = h.page(olga, "GET /operator", nil).Want(http.StatusOK)
+	sees(t, page, "<dt>Errors</dt><dd>10 (25.0 %)</dd>", "40 calls, 30 succeeded, 0 rate-limited, 10 other errors", "p50 75 ms, p95 97 ms")
 }
 
 func TestApps(t *testing.T) {
@@ -170,6 +182,7 @@ func TestReviewOfAnApp_AZ16(t *testing.T) {
 	sees(t, h.page(olga, "GET /operator/reviews", nil).Want(http.StatusOK), path, "Later name", "without")
 	page := h.page(olga, "GET "+path, nil).Want(http.StatusOK)
 	sees(t, page, "What was submitted beside what was reviewed", "Test app", "Other name", "https://new.example/cb", "https://new.example/app", `<strong>Redirect URIs</strong> <span class="badge warn">Changed</span>`)
+	sees(t, page, "3 changed", `<strong>Connect Other name?</strong>`, "People return to <strong>new.example</strong>.", "See your invoices")
 	lacks(t, page, `<div class="written">Later name</div>`, `<strong>Scopes</strong> <span`, "Summary")
 	first := regexp.MustCompile(`name="submitted" value="([^"]+)"`).FindStringSubmatch(page.Body)[1]
 	h.done(olga, path, url.Values{"state": {"in_review"}, "submitted": {first}})

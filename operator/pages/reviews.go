@@ -1,9 +1,12 @@
 package pages
 
 import (
+	"cmp"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
@@ -43,14 +46,23 @@ func (v *visit) listReviews() error {
 		return err
 	}
 	data := reviewsView{Pager: v.site.Pager("/reviews", query, page.NextCursor)}
-	for _, review := range page.Items {
-		reviewer, err := v.user(review.ReviewerID)
-		if err != nil {
-			return err
-		}
-		data.Reviews = append(data.Reviews, reviewRow{review, site.RevisionBadge(review.State), reviewer.Name})
+	if data.Reviews, err = v.reviewRows(page.Items); err != nil {
+		return err
 	}
 	return v.show("reviews", "Reviews", data)
+}
+
+// reviewRows returns reviews with the names of their reviewers.
+func (v *visit) reviewRows(all []operator.Review) ([]reviewRow, error) {
+	rows := make([]reviewRow, 0, len(all))
+	for _, review := range all {
+		reviewer, err := v.user(review.ReviewerID)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, reviewRow{review, site.RevisionBadge(review.State), reviewer.Name})
+	}
+	return rows, nil
 }
 
 // user returns a user of the host. One whom the host does not know has the id as the name.
@@ -76,6 +88,44 @@ type reviewView struct {
 	MayTake  bool
 	MayEnd   bool // approve, request changes, reject
 	Note     string
+	Changed  []string // what differs from what was reviewed, in words
+	Preview  preview
+}
+
+// preview is the consent as people will see it once the submission is approved.
+type preview struct {
+	Name, Publisher, IconID string
+	Scopes                  []previewScope
+	ReturnsTo               []string // hosts
+}
+
+// previewScope is what the app asks for; IsNew if it was not reviewed before.
+type previewScope struct {
+	identity.Scope
+	IsNew bool
+}
+
+// newPreview returns the consent of a subject of a review.
+func (v *visit) newPreview(review operator.AppReview, subject console.Subject) preview {
+	app, listing := review.App, review.Live()
+	if subject.OfListing() {
+		listing = subject.Revision
+	}
+	p := preview{Name: subject.App.Name}
+	if listing != nil {
+		p.Publisher, p.IconID = listing.Publisher, listing.IconAssetID
+	}
+	for _, scope := range v.cfg.Operator.Scopes(subject.App.Scopes) {
+		p.Scopes = append(p.Scopes, previewScope{scope, app.Reviewed && !app.ReviewedAs.Scopes.Has(scope.Name)})
+	}
+	for _, address := range subject.App.RedirectURIs {
+		if u, err := url.Parse(address); err == nil {
+			if host := cmp.Or(u.Host, u.Scheme+":"); !slices.Contains(p.ReturnsTo, host) {
+				p.ReturnsTo = append(p.ReturnsTo, host)
+			}
+		}
+	}
+	return p
 }
 
 // Submitted identifies the submission that the page shows, so that an operator cannot
@@ -98,10 +148,29 @@ type side struct {
 	Values  []string
 	IsImage bool
 	Field   string
+	other   []string // the values of the other side
+	mark    string   // of values that the other side lacks; empty: none is marked
 }
 
-func newSide(appID string, values []string, isImage bool, field string) side {
-	return side{appID, values, isImage, field}
+// Before returns the side of what was reviewed, and After that of what was submitted.
+func (c comparison) Before(appID string) side {
+	return side{appID, c.Reviewed, c.IsImage, c.Field, c.New, "removed"}
+}
+
+func (c comparison) After(appID string, isFirst bool) side { //nolint:revive // of the view, not a switch
+	s := side{appID, c.New, c.IsImage, c.Field, c.Reviewed, "new"}
+	if isFirst {
+		s.mark = ""
+	}
+	return s
+}
+
+// Mark marks a value of a list that the other side lacks.
+func (s side) Mark(value string) string {
+	if slices.Contains(s.other, value) || len(s.Values) < 2 && len(s.other) < 2 {
+		return ""
+	}
+	return s.mark
 }
 
 // Number tells images of one field apart.
@@ -171,6 +240,12 @@ func (v *visit) reviewPage(note string) (reviewView, error) {
 		}
 		view.Rows = append(view.Rows, compareListings(live, *subject.Revision)...)
 	}
+	for _, row := range view.Rows {
+		if row.Changed && !view.IsFirst {
+			view.Changed = append(view.Changed, strings.ToLower(row.Field[:1])+row.Field[1:])
+		}
+	}
+	view.Preview = v.newPreview(review, view.Subject)
 	reviewer, err := v.user(view.Subject.ReviewerID)
 	if err != nil {
 		return reviewView{}, err
@@ -185,6 +260,7 @@ func (v *visit) reviewPage(note string) (reviewView, error) {
 		view.MayTake = review.App.OrganizationID == "" && review.MayBeSubmitted()
 		if view.MayTake && subject != nil && !subject.OfListing() { // a new review is of the app as it is
 			view.Rows = compareApps(review.App.ReviewedAs, review.App.Profile())
+			view.Preview = v.newPreview(review, console.Subject{App: review.App.Profile()})
 		}
 	}
 	return view, nil

@@ -1,6 +1,9 @@
 package pages
 
 import (
+	"net/http"
+	"strconv"
+
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
@@ -27,8 +30,30 @@ func (v *visit) ofApp() (partner.App, error) {
 }
 
 type deliveriesView struct {
-	Deliveries []webhooks.Delivery
+	Deliveries []deliveryRow
 	Pager      look.Pager
+}
+
+type deliveryRow struct {
+	webhooks.Delivery
+	Badge    look.Badge
+	Business look.Named
+}
+
+// deliveryBadges are the statuses of a delivery.
+var deliveryBadges = map[webhooks.Status]look.Badge{
+	webhooks.Queued: {Kind: "info", Text: "Queued"}, webhooks.Retrying: {Kind: "warn", Text: "Retrying"},
+	webhooks.Delivered: {Kind: "ok", Text: "Delivered"}, webhooks.Failed: {Kind: "bad", Text: "Failed"},
+}
+
+// businesses returns businesses by id, with their names.
+func (v *visit) businesses(ids []string) (map[string]look.Named, error) {
+	names, err := v.cfg.Operator.Names(v.r.Context(), v.by, operator.NamedIDs{Businesses: ids})
+	all := make(map[string]look.Named, len(ids))
+	for _, id := range ids {
+		all[id] = look.Named{ID: id, Name: names.Businesses[id]}
+	}
+	return all, err
 }
 
 func (v *visit) showDeliveries() error {
@@ -44,12 +69,42 @@ func (v *visit) showDeliveries() error {
 	if err != nil {
 		return err
 	}
-	return v.show("deliveries", app.Name+": deliveries", deliveriesView{page.Deliveries, v.site.Pager(site.Path("apps", app.ID, "deliveries"), v.r.URL.Query(), page.Next)})
+	var ids []string
+	for _, d := range page.Deliveries {
+		ids = append(ids, d.BusinessID)
+	}
+	names, err := v.businesses(ids)
+	if err != nil {
+		return err
+	}
+	rows := make([]deliveryRow, 0, len(page.Deliveries))
+	for _, d := range page.Deliveries {
+		rows = append(rows, deliveryRow{d, deliveryBadges[d.Status], names[d.BusinessID]})
+	}
+	return v.show("deliveries", app.Name+": deliveries", deliveriesView{rows, v.site.Pager(site.Path("apps", app.ID, "deliveries"), v.r.URL.Query(), page.Next)})
 }
 
 type requestsView struct {
-	Requests []analytics.Request
+	Requests []requestRow
 	Pager    look.Pager
+}
+
+type requestRow struct {
+	analytics.Request
+	Badge    look.Badge
+	Business look.Named
+}
+
+// statusBadge shows the status of a response.
+func statusBadge(status int) look.Badge {
+	badge := look.Badge{Kind: "ok", Text: strconv.Itoa(status)}
+	switch {
+	case status >= http.StatusInternalServerError:
+		badge.Kind = "bad"
+	case status >= http.StatusBadRequest:
+		badge.Kind = "warn"
+	}
+	return badge
 }
 
 func (v *visit) showRequests() error {
@@ -65,7 +120,19 @@ func (v *visit) showRequests() error {
 	if err != nil {
 		return err
 	}
-	return v.show("requests", app.Name+": requests", requestsView{found.Items, v.site.Pager(site.Path("apps", app.ID, "requests"), v.r.URL.Query(), found.NextCursor)})
+	var ids []string
+	for _, one := range found.Items {
+		ids = append(ids, one.BusinessID)
+	}
+	names, err := v.businesses(ids)
+	if err != nil {
+		return err
+	}
+	rows := make([]requestRow, 0, len(found.Items))
+	for _, one := range found.Items {
+		rows = append(rows, requestRow{one, statusBadge(one.Status), names[one.BusinessID]})
+	}
+	return v.show("requests", app.Name+": requests", requestsView{rows, v.site.Pager(site.Path("apps", app.ID, "requests"), v.r.URL.Query(), found.NextCursor)})
 }
 
 func (v *visit) uninstall() error {

@@ -28,6 +28,14 @@ func addedLatency(table string) string {
 	return strings.Join(added, ", ")
 }
 
+// latencySums are the sums of the columns of an analytics.Latency, after other columns.
+var latencySums = func() (sums string) {
+	for column := range strings.SplitSeq(latencyColumns, ", ") {
+		sums += ", CAST(SUM(" + column + ") AS BIGINT)"
+	}
+	return sums
+}()
+
 var addCalls = "INSERT INTO partnerkit_calls (" + callColumns + `)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 	ON CONFLICT (app_id, hour_at) DO UPDATE SET

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
@@ -332,12 +331,8 @@ func (s *Store) rateAttempts(ctx context.Context, all []webhooks.Webhook, now ti
 
 // AttemptHours implements webhooks.DeliveryStore.
 func (s *Store) AttemptHours(ctx context.Context, webhookID string, since time.Time) ([]webhooks.AttemptHour, error) {
-	sums := ""
-	for column := range strings.SplitSeq(latencyColumns, ", ") {
-		sums += ", CAST(SUM(" + column + ") AS BIGINT)"
-	}
 	var all []webhooks.AttemptHour
-	err := storage.Each(ctx, s, s.sql.of(`SELECT minute_at / 3600000, CAST(SUM(succeeded) AS BIGINT), CAST(SUM(failed) AS BIGINT)`+sums+`
+	err := storage.Each(ctx, s, s.sql.of(`SELECT minute_at / 3600000, CAST(SUM(succeeded) AS BIGINT), CAST(SUM(failed) AS BIGINT)`+latencySums+`
 		FROM partnerkit_webhook_minute WHERE webhook_id = $1 AND minute_at >= $2 GROUP BY 1 ORDER BY 1`), []any{webhookID, ms(since)}, func(scan func(...any) error) error {
 		var one webhooks.AttemptHour
 		var hour int64

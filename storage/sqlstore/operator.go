@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partner"
@@ -103,6 +104,22 @@ func (s *Store) Figures(ctx context.Context, since time.Time) (operator.Figures,
 		}
 	}
 	return f, nil
+}
+
+// CallHours implements operator.Store.
+func (s *Store) CallHours(ctx context.Context, since time.Time) ([]analytics.Hour, error) {
+	var hours []analytics.Hour
+	err := storage.Each(ctx, s, s.sql.of("SELECT hour_at, CAST(SUM(calls) AS BIGINT), CAST(SUM(errors) AS BIGINT), CAST(SUM(rate_limited) AS BIGINT)"+latencySums+
+		" FROM partnerkit_calls WHERE hour_at >= $1 GROUP BY hour_at ORDER BY hour_at"), []any{since.UnixMilli()}, func(scan func(...any) error) error {
+		var hour analytics.Hour
+		var at int64
+		l := &hour.Latency
+		err := scan(&at, &hour.Calls, &hour.Errors, &hour.RateLimited, &l[0], &l[1], &l[2], &l[3], &l[4], &l[5], &l[6], &l[7], &l[8], &l[9], &l[10], &l[11])
+		hour.Start = fromMS(at)
+		hours = append(hours, hour)
+		return err
+	})
+	return hours, wrap("call hours", err)
 }
 
 // WebhookHealth implements operator.Store.

@@ -74,6 +74,7 @@ func TestLifeOfAnApp(t *testing.T) {
 	olga.submit("Search apps")
 	olga.submit("Dunning", "tbody")
 	olga.inspect("operator-app")
+	olga.press("Suspend the app…")
 	olga.fill("Reason for the suspension", "It sends too many reminders.")
 	olga.submit("Suspend")
 	olga.sees("The app was suspended.")
@@ -82,12 +83,13 @@ func TestLifeOfAnApp(t *testing.T) {
 	dev.sees("It sends too many reminders.")
 	dev.inspect("suspended")
 
+	olga.press("Reactivate the app…")
 	olga.fill("Reason for the reactivation", "It was corrected.")
 	olga.submit("Reactivate")
 	olga.sees("The app was reactivated.")
 	calls(http.StatusOK)
 
-	olga.press("Deactivate…")
+	olga.press("Deactivate the app…")
 	olga.fill("Reason for the deactivation", "Its maker asked for it.")
 	olga.inspect("operator-deactivate")
 	olga.submit("Deactivate for good")
