@@ -106,7 +106,7 @@ type Options struct {
 	SecretOverlap time.Duration
 	// StandardHeaders adds the headers of Standard Webhooks to each attempt, beside ours. The key
 	// is what the base64 in the webhook's secret encodes, as their libraries expect, but for a
-	// NewWebhook.Secret of the host's: there it is the whole text.
+	// NewWebhook.Secret of the host's without StandardSecret: there it is the whole text.
 	StandardHeaders bool
 	// DisableAfter switches off a webhook when an attempt fails so long after the first failed
 	// one, no attempt has succeeded since, and at least two deliveries have used up their attempts. The audit

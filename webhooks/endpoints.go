@@ -31,6 +31,9 @@ type NewWebhook struct {
 	// 256 printable ASCII characters without spaces, more than whsec_ alone.
 	ID     string
 	Secret string
+	// StandardSecret says that Secret has the form of Standard Webhooks, whsec_ and the base64 of
+	// 24 to 64 bytes, as those of Svix have: StandardHeaders signs with these bytes.
+	StandardSecret bool
 	// Verified makes one that counts as verified, for fixtures; see Options.VerifyEndpoints.
 	Verified bool
 }
@@ -79,9 +82,12 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 		n.ID = id.New(id.Webhook, now)
 	}
 	kept := n.Secret
+	if n.StandardSecret {
+		kept = standardForm + n.Secret
+	}
 	if kept == "" {
 		n.Secret = newSecret()
-		kept = madeHere + n.Secret
+		kept = standardForm + n.Secret
 	}
 	sealed, err := s.seal(n.ID, kept)
 	if err != nil {
@@ -205,5 +211,8 @@ func checkGiven(v *apierror.Validation, n NewWebhook) {
 	}
 	if len(n.Secret) > 256 || n.Secret == string(secret.WebhookSecret) || !text.IsVisible(n.Secret) {
 		v.Add("secret", "must have at most 256 printable ASCII characters without spaces, more than %s alone", secret.WebhookSecret)
+	}
+	if n.StandardSecret && !isStandardSecret(n.Secret) {
+		v.Add("secret", "must be %s and the base64 of 24 to 64 bytes", secret.WebhookSecret)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // Rotating again within that time drops the oldest.
 func (s *Service) RotateSecret(ctx context.Context, appID, webhookID string) (text string, previousExpiresAt time.Time, err error) {
 	text = newSecret()
-	sealed, err := s.seal(webhookID, madeHere+text)
+	sealed, err := s.seal(webhookID, standardForm+text)
 	if err != nil {
 		return "", time.Time{}, err
 	}
@@ -36,19 +36,27 @@ func (s *Service) RotateSecret(ctx context.Context, appID, webhookID string) (te
 	return text, w.PreviousExpiresAt, nil
 }
 
-// madeHere stands before a secret that was made here where it is kept. Others, such as those of
-// fixtures, are kept as they are.
-const madeHere = "\x01"
+// standardForm stands before a secret in the form of Standard Webhooks where it is kept: those
+// that were made here, and others if NewWebhook says so. Others, such as those of fixtures, are
+// kept as they are.
+const standardForm = "\x01"
+
+// isStandardSecret says whether a text has that form.
+func isStandardSecret(text string) bool {
+	encoded, ok := strings.CutPrefix(text, string(secret.WebhookSecret))
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	return ok && err == nil && len(key) >= 24 && len(key) <= 64
+}
 
 // signingSecret is a secret, and the key of Standard Webhooks that it stands for: what its
-// base64 encodes or, if it was not made here, the whole text.
+// base64 encodes or, if it does not have their form, the whole text.
 type signingSecret struct {
 	text string
 	key  []byte
 }
 
 func signingSecretOf(kept string) (signingSecret, error) {
-	text, ok := strings.CutPrefix(kept, madeHere)
+	text, ok := strings.CutPrefix(kept, standardForm)
 	if !ok {
 		return signingSecret{text, []byte(text)}, nil
 	}

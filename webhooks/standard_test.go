@@ -67,21 +67,44 @@ func TestStandardHeaders_DLV12(t *testing.T) {
 // SIG-05: a secret of the host's is the key itself, even if it looks like one that was made here.
 func TestStandardKeyOfAGivenSecret_SIG05(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newHarness(t, webhooks.Config{Options: webhooks.Options{StandardHeaders: true}})
-		r.start()
-		a := r.app(endpoint, "invoice.created")
-		given := "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32))
-		hook, secret, err := r.svc.Create(t.Context(), webhooks.NewWebhook{AppID: a.ID, URL: "http://127.0.0.8/hook", Events: []string{"invoice.created"}, Secret: given})
-		r.must(err)
-		_, err = r.svc.SendTest(t.Context(), a.ID, hook.ID)
-		r.must(err)
-		r.settle()
-		p := r.net.posts("127.0.0.8")[0]
-		if got, want := p.header.Get("webhook-signature"), " v1,"+standardSignature(p, []byte(given)); secret != given || " "+got != want {
-			t.Errorf("webhook-signature: %q, want %q", got, want[1:])
+	bytes := []byte("32 bytes that another server made")
+	given := "whsec_" + base64.StdEncoding.EncodeToString(bytes)
+	for name, test := range map[string]struct {
+		isStandard bool
+		key        []byte
+	}{"as a text": {false, []byte(given)}, "of Standard Webhooks": {true, bytes}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				r := newHarness(t, webhooks.Config{Options: webhooks.Options{StandardHeaders: true}})
+				r.start()
+				a := r.app(endpoint, "invoice.created")
+				hook, secret, err := r.svc.Create(t.Context(), webhooks.NewWebhook{
+					AppID: a.ID, URL: "http://127.0.0.8/hook", Events: []string{"invoice.created"}, Secret: given, StandardSecret: test.isStandard,
+				})
+				r.must(err)
+				_, err = r.svc.SendTest(t.Context(), a.ID, hook.ID)
+				r.must(err)
+				r.settle()
+				p := r.net.posts("127.0.0.8")[0]
+				if got, want := p.header.Get("webhook-signature"), " v1,"+standardSignature(p, test.key); secret != given || " "+got != want {
+					t.Errorf("webhook-signature: %q, want %q", got, want[1:])
+				}
+			})
+		})
+	}
+}
+
+// SIG-05: a secret that claims the form of Standard Webhooks has it.
+func TestStandardSecretIsChecked_SIG05(t *testing.T) {
+	t.Parallel()
+	r := newHarness(t, webhooks.Config{})
+	for _, secret := range []string{"", "whsec_", "whsec_interop", "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 16)), base64.StdEncoding.EncodeToString(make([]byte, 32))} {
+		err := r.svc.Check(webhooks.NewWebhook{URL: "https://hook.example/", Secret: secret, StandardSecret: true})
+		if err == nil || !strings.Contains(err.Error(), "secret must be whsec_ and the base64 of 24 to 64 bytes") {
+			t.Errorf("%q: %v", secret, err)
 		}
-	})
+	}
 }
 
 // standardSignature computes a signature as the specification of Standard Webhooks describes it.
