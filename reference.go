@@ -26,8 +26,12 @@ func (p *Platform) Reference(path string, document []byte) (http.Handler, error)
 	if document == nil {
 		document = p.describe()
 	}
+	console := ""
+	if p.console != nil {
+		console = consolePath
+	}
 	pages, err := reference.New(reference.Config{
-		Document: document, Prefix: path, Service: p.cfg.Service, Person: p.reader,
+		Document: document, Prefix: path, Service: p.cfg.Service, API: p.cfg.APIURL, Console: console, Person: p.reader,
 		Theme: p.cfg.Theme, ThemeFor: hostrequest.WithSession(p.cfg.Host.Session, p.cfg.ThemeFor), Logger: p.cfg.Logger,
 	})
 	if err != nil {

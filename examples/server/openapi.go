@@ -1,9 +1,7 @@
 package main
 
 import (
-	"crypto/sha256"
 	_ "embed" // for the description
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/compress"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -37,8 +36,8 @@ type description struct {
 }
 
 type describedText struct {
-	yaml, json []byte
-	etag       string
+	file *compress.File // in YAML
+	json []byte
 }
 
 func newDescription(platform *partnerkit.Platform, apiURL, appURL string) *description {
@@ -49,8 +48,7 @@ func newDescription(platform *partnerkit.Platform, apiURL, appURL string) *descr
 		if err != nil {
 			return describedText{}, fmt.Errorf("description.yaml: %w", err)
 		}
-		sum := sha256.Sum256(yaml)
-		return describedText{yaml, json, `"` + hex.EncodeToString(sum[:12]) + `"`}, nil
+		return describedText{compress.NewFile(yaml), json}, nil
 	})
 	d.pages = sync.OnceValues(func() (http.Handler, error) {
 		text, err := d.text()
@@ -70,17 +68,10 @@ func (d *description) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	h := w.Header()
-	h.Set("Etag", text.etag)
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("X-Content-Type-Options", "nosniff")
-	for asked := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
-		if asked = strings.TrimPrefix(strings.TrimSpace(asked), "W/"); asked == text.etag || asked == "*" {
-			w.WriteHeader(http.StatusNotModified)
-			return nil
-		}
-	}
 	h.Set("Content-Type", "application/yaml")
-	_, _ = w.Write(text.yaml) // the client may have left
+	text.file.ServeHTTP(w, r)
 	return nil
 }
 

@@ -22,7 +22,7 @@ const module = "github.com/partnerkit/partnerkit"
 // being named; the package and its internal packages may import each other.
 var floors = [][]string{
 	0: {"identity", "theme", "locale", "keyring", "clock", "apierror", "optional", "internal/bodies", "internal/strictjson", "internal/muxes", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/httpapi", "internal/look", "internal/hostrequest", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/testenv", "internal/serving", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest", "internal/export"},
+		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/httpapi", "internal/look", "internal/compress", "internal/hostrequest", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/testenv", "internal/serving", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest", "internal/export"},
 	1: {"partner", "events", "events/schemacheck", "analytics", "audit", "idempotency/keystore"},
 	2: {"idempotency", "oauthserver", "oauthserver/oauthstore", "oauthserver/pages", "webhooks", "appdata"},
 	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/reference", "internal/fixture"},
@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"console/pages":            {"internal/site"},                                          // what it shares with operator/pages
 	"internal/reference":       {"internal/site"},                                          // the frame of its pages
 	"operator/pages":           {"internal/site", "console"},                               // what it shares with console/pages; listings
-	"internal/look":            {"theme", "locale"},                                        // what its pages show
+	"internal/look":            {"theme", "locale", "internal/compress"},                   // what its pages show, and how files are sent
 	"internal/secret":          {"internal/id", "storage"},                                 // a token carries the id of its record; its digest is what stores keep
 	"apierror":                 {"internal/text", "internal/header", "internal/requestid"}, // paths are checked texts
 	"internal/bodies":          {"apierror", "internal/text", "internal/header"},

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/compress"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/theme"
 )
@@ -253,12 +254,18 @@ func Assets() *http.ServeMux {
 }
 
 func asset(contentType string, content []byte) http.Handler {
+	file := compress.NewFile(content)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+		file.ServeHTTP(w, r)
 	})
+}
+
+// Script returns a script that only some pages have, by a name that changes with it.
+func Script(stem string, content []byte) (name string, h http.Handler) {
+	return named(stem, content, "js"), asset("text/javascript; charset=utf-8", content)
 }
 
 // Policy lets a page show itself, its style sheet, its script, images and fonts of its own
@@ -270,6 +277,12 @@ const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src
 // allows.
 func AllowStyle(h http.Header, nonce string) {
 	h.Set("Content-Security-Policy", strings.Replace(Policy, "style-src 'self'", "style-src 'self' 'nonce-"+nonce+"'", 1))
+}
+
+// AllowConnect lets the script of the page send requests to another origin, beside what
+// [Policy] allows.
+func AllowConnect(h http.Header, origin string) {
+	h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), "connect-src 'self'", "connect-src 'self' "+origin, 1))
 }
 
 // SetHeader sets what every page carries.

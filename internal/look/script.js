@@ -164,6 +164,13 @@ function forgetForm() {
   if (element) history.replaceState(null, "", element.dataset.replace);
 }
 
+// <section data-keep="token">: "Try it" in the API reference has the sandbox token too, in this
+// tab and until the person signs out.
+function keepToken() {
+  const element = document.querySelector("[data-keep]");
+  if (element) try { sessionStorage.setItem("partnerkit-token", element.dataset.keep); } catch { /* it is entered there */ }
+}
+
 // Times as people say them pass: the same words as Ago in ago.go. The clock is the platform's.
 const began = performance.now(), then = Date.parse(document.body.dataset.now);
 function relative(seconds) {
@@ -319,3 +326,4 @@ showCopyButtons(document);
 showChooseAll(document);
 countDown(document);
 forgetForm();
+keepToken();

@@ -17,15 +17,20 @@ type call struct {
 
 // try is what the script sends.
 type try struct {
-	Method, Server, Path string
-	Parameters           []tryParameter `json:",omitempty"`
-	Type, Body           string         `json:",omitempty"` // the media type of the body
-	Token                bool           `json:",omitempty"` // it needs an access token
+	Method     string         `json:"method"`
+	Server     string         `json:"server"`
+	Path       string         `json:"path"`
+	Parameters []tryParameter `json:"parameters,omitempty"`
+	Type       string         `json:"type,omitempty"` // the media type of the body
+	Body       string         `json:"body,omitempty"`
+	Token      string         `json:"token,omitempty"` // stands for the access token in samples; empty: it needs none
 }
 
 type tryParameter struct {
-	Name, In, Example string
-	Required          bool `json:",omitempty"`
+	Name     string `json:"name"`
+	In       string `json:"in"`
+	Example  string `json:"example"`
+	Required bool   `json:"required,omitempty"`
 }
 
 // call returns how to call an operation at a base URL.
@@ -38,7 +43,9 @@ func (d document) call(one operationView, server string, parameters []parameter)
 	path, query := one.Path, url.Values{}
 	for _, p := range parameters {
 		value := d.exampleParameter(p)
-		t.Parameters = append(t.Parameters, tryParameter{p.Name, p.In, value, p.Required || p.In == "path"})
+		if p.In != "cookie" { // a page of another host sends none
+			t.Parameters = append(t.Parameters, tryParameter{p.Name, p.In, value, p.Required || p.In == "path"})
+		}
 		switch {
 		case p.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(value))
@@ -57,7 +64,7 @@ func (d document) call(one operationView, server string, parameters []parameter)
 		t.Type, t.Body = c.Type, c.Body
 	}
 	authenticate(&c, one.Needs)
-	return call{Samples: samples.Calls(c), Try: t.ifPossible(one)}
+	return call{Samples: samples.Calls(c), Try: t.ifPossible(one, d.api)}
 }
 
 // authenticate gives a sample the first way of authentication that the call has, with words
@@ -101,15 +108,17 @@ func placeholder(name string) string {
 	return word.String()
 }
 
-// ifPossible returns the call for a browser; nil if it needs something other than an access
-// token, or a body that cannot be written by hand.
-func (t try) ifPossible(one operationView) *try {
+// ifPossible returns the call for a browser; nil if it is not one of the API host, needs
+// something other than an access token, or has a body that cannot be written by hand.
+func (t try) ifPossible(one operationView, api string) *try {
 	isOpen := len(one.Needs) == 0
 	for _, way := range one.Needs {
-		t.Token = t.Token || way.scheme.Type == "oauth2"
+		if way.scheme.Type == "oauth2" {
+			t.Token = placeholder(way.Name)
+		}
 		isOpen = isOpen || way.Name == ""
 	}
-	if !isOpen && !t.Token || len(one.Bodies) > 0 && t.Body == "" {
+	if t.Server != api || !isOpen && t.Token == "" || len(one.Bodies) > 0 && t.Body == "" {
 		return nil
 	}
 	return &t

@@ -28,6 +28,8 @@ type document struct {
 		RequestBodies   map[string]requestBody
 		SecuritySchemes map[string]securityScheme
 	}
+
+	api string // the origin that a browser may call
 }
 
 // readDocument reads an OpenAPI document in JSON.

@@ -34,8 +34,9 @@ type bodyView struct {
 }
 
 type responseView struct {
-	Status, Text, Headers string
-	Bodies                []bodyView
+	Status, Text string
+	Headers      []string
+	Bodies       []bodyView
 }
 
 type shapeView struct {
@@ -153,7 +154,7 @@ func (d document) response(a entry[responseSpec]) responseView {
 	for i, h := range spec.Headers {
 		headers[i] = h.Name
 	}
-	return responseView{Status: a.Name, Text: spec.Description, Headers: strings.Join(headers, ", "), Bodies: d.bodiesOf(spec.Content)}
+	return responseView{Status: a.Name, Text: spec.Description, Headers: headers, Bodies: d.bodiesOf(spec.Content)}
 }
 
 // resolved are parameters without references.

@@ -6,6 +6,7 @@ package reference
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"log/slog"
@@ -22,11 +23,16 @@ import (
 //go:embed all:templates
 var templates embed.FS
 
+//go:embed try.js
+var tryScript []byte
+
 // Config of the [Pages] of a document.
 type Config struct {
 	Document []byte // OpenAPI 3.1 in JSON
 	Prefix   string // the path that the pages are mounted at, such as /openapi
 	Service  string
+	API      string // the origin of the API, which the script of the pages may call
+	Console  string // the path of the console, where sandbox tokens are; empty: there is none
 	// Person returns the name of the person who is signed in; empty if there is none. The
 	// pages are for everybody, but not for a person for whom it returns an error.
 	Person   func(r *http.Request) (string, error)
@@ -40,6 +46,8 @@ type Pages struct {
 	cfg     Config
 	doc     document
 	topics  []section
+	places  map[string]string // the addresses of the shapes
+	script  string            // the name of try.js
 	site    *site.Site
 	handler http.Handler
 }
@@ -50,11 +58,15 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the API description cannot be shown: %w", err)
 	}
+	doc.api = cfg.API
 	p := &Pages{cfg: cfg, doc: doc, topics: topics(doc.sections())}
-	places := p.shapePlaces()
+	p.places = p.shapePlaces()
 	p.site, err = site.New(site.Config{
 		Templates: templates, Service: cfg.Service, Prefix: cfg.Prefix, Name: "API", Theme: cfg.Theme, ThemeFor: cfg.ThemeFor, Logger: cfg.Logger,
-		Functions: template.FuncMap{"shapeAt": func(name string) string { return places[name] }},
+		Functions: template.FuncMap{
+			"shapeAt": func(name string) string { return p.places[name] }, "inline": p.inline, "written": p.written, "breakable": breakable,
+			"json": func(v any) (string, error) { text, err := json.Marshal(v); return string(text), err },
+		},
 		Person: func(r *http.Request) string {
 			name, _ := cfg.Person(r) // a page that failed is nobody's
 			return name
@@ -63,7 +75,10 @@ func New(cfg Config) (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
+	name, serveScript := look.Script("try", tryScript)
+	p.script = cfg.Prefix + "/assets/" + name
 	mux := http.NewServeMux()
+	mux.Handle("GET "+p.script, serveScript)
 	mux.Handle("GET "+cfg.Prefix, p.site.Page(p.showIndex))
 	mux.Handle("GET "+cfg.Prefix+"/{topic}", p.site.Page(p.showTopic))
 	p.handler = p.site.Handler(mux)
@@ -108,7 +123,10 @@ func (p *Pages) title() string {
 // topicView is one topic.
 type topicView struct {
 	Document document
+	Query    string // of the search field
 	Topic    section
+	Script   string
+	Console  string
 }
 
 func (p *Pages) showTopic(w http.ResponseWriter, r *http.Request) error {
@@ -116,7 +134,8 @@ func (p *Pages) showTopic(w http.ResponseWriter, r *http.Request) error {
 	if i < 0 {
 		return apierror.NotFound("topic")
 	}
-	return p.show(w, r, "topic", p.topics[i].Title, topicView{p.doc, p.topics[i]})
+	look.AllowConnect(w.Header(), p.cfg.API)
+	return p.show(w, r, "topic", p.topics[i].Title, topicView{Document: p.doc, Topic: p.topics[i], Script: p.script, Console: p.cfg.Console})
 }
 
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, name, title string, data any) error {
@@ -132,5 +151,5 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, name, title string,
 	if person == "" {
 		frame.Links = nil // they lead to the sign-in page
 	}
-	return p.site.Show(w, http.StatusOK, name, look.Page{Frame: frame, Data: data})
+	return p.site.ShowPlain(w, r, name, look.Page{Frame: frame, Data: data})
 }

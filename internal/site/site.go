@@ -3,6 +3,7 @@
 package site
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/compress"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/theme"
@@ -134,6 +136,21 @@ func (s *Site) Show(w http.ResponseWriter, status int, name string, p look.Page)
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write([]byte(page.String())) // the person may have left
+	return nil
+}
+
+// ShowPlain is [Site.Show] for a page without secrets and form tokens, which is compressed.
+// The page of a request with a query is not: the query is in it, beside the name of the person,
+// and the length of a compressed page would tell what they have in common.
+func (s *Site) ShowPlain(w http.ResponseWriter, r *http.Request, name string, p look.Page) error {
+	if r.URL.RawQuery != "" {
+		return s.Show(w, http.StatusOK, name, p)
+	}
+	var page bytes.Buffer
+	if err := s.set.Render(&page, name, p); err != nil {
+		return err
+	}
+	compress.Write(w, r, page.Bytes())
 	return nil
 }
 
