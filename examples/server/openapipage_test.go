@@ -91,7 +91,7 @@ func TestDescriptionExamples(t *testing.T) {
 		"createApp":  {"curl -s -X POST", "&#39;" + r.api + "/developer/apps&#39;", "-H &#39;Content-Type: application/json&#39;", "-d &#39;{"},
 	} {
 		_, section, _ := strings.Cut(body, ` id="`+id+`"`)
-		section, _, _ = strings.Cut(section, "</details>")
+		section, _, _ = strings.Cut(section, "</section>")
 		for _, part := range want {
 			if !strings.Contains(section, part) {
 				t.Errorf("%s: no %q in\n%s", id, part, section)

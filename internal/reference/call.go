@@ -2,6 +2,7 @@ package reference
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -67,16 +68,18 @@ func (d document) call(one operationView, server string, parameters []parameter)
 	return call{Samples: samples.Calls(c), Try: t.ifPossible(one, d.api)}
 }
 
-// authenticate gives a sample the first way of authentication that the call has, with words
-// that stand for the secrets.
+// authenticate gives a sample a way of authentication that the call has, with words that stand
+// for the secrets: a token if there is one, because programs have no session.
 func authenticate(c *samples.Call, needs []way) {
+	if i := slices.IndexFunc(needs, func(w way) bool { return w.scheme.isBearer() }); i >= 0 {
+		c.Token = placeholder(needs[i].Name)
+		return
+	}
 	for _, way := range needs {
 		stand, s := placeholder(way.Name), way.scheme
 		switch {
 		case s.Type == "http" && strings.EqualFold(s.Scheme, "basic"):
 			c.User, c.Password = "CLIENT_ID", "CLIENT_SECRET"
-		case s.isBearer():
-			c.Token = stand
 		case s.Type == "apiKey" && s.In == "cookie":
 			c.Header = append(c.Header, samples.Header{Name: "Cookie", Value: s.Name + "=" + stand})
 		case s.Type == "apiKey" && s.In == "header":

@@ -68,5 +68,5 @@ func (p *Pages) written(text string) template.HTML {
 
 // breakable returns a path that may break at its slashes, and nowhere else.
 func breakable(path string) template.HTML {
-	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "<wbr>/")) //nolint:gosec // it is escaped
+	return template.HTML(strings.TrimPrefix(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "<wbr>/"), "<wbr>")) //nolint:gosec // it is escaped
 }
