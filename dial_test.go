@@ -56,8 +56,8 @@ func TestDial(t *testing.T) {
 	var dialled addresses
 	cfg := config(t)
 	cfg.Dial = dialled.refuse
-	if got := reachOut(t, cfg, "http://hook.localhost:81/", "http://tool.localhost:82/client.json"); got.Status != webhooks.Retrying {
-		t.Errorf("the delivery is %s, want %s", got.Status, webhooks.Retrying)
+	if got := reachOut(t, cfg, "http://hook.localhost:81/", "http://tool.localhost:82/client.json"); got.Status != partner.DeliveryRetrying {
+		t.Errorf("the delivery is %s, want %s", got.Status, partner.DeliveryRetrying)
 	}
 	want := []string{"127.0.0.1:81", "127.0.0.1:82", "[::1]:81", "[::1]:82"}
 	if diff := cmp.Diff(want, dialled.distinct()); diff != "" {
@@ -100,8 +100,8 @@ func TestThroughProxy(t *testing.T) {
 	t.Cleanup(proxy.Close)
 	cfg := config(t)
 	cfg.Dial = throughProxy(strings.TrimPrefix(proxy.URL, "http://"))
-	if got := reachOut(t, cfg, "http://127.0.0.1:81/", "http://127.0.0.1:82/client.json"); got.Status != webhooks.Delivered {
-		t.Errorf("the delivery is %+v, want %s", got, webhooks.Delivered)
+	if got := reachOut(t, cfg, "http://127.0.0.1:81/", "http://127.0.0.1:82/client.json"); got.Status != partner.DeliveryDelivered {
+		t.Errorf("the delivery is %+v, want %s", got, partner.DeliveryDelivered)
 	}
 	if host := <-received; host != "127.0.0.1:81" {
 		t.Errorf("the receiver is called %q", host)
@@ -113,7 +113,7 @@ func TestThroughProxy(t *testing.T) {
 
 // reachOut sends a test delivery to a webhook and fetches a client metadata document. It
 // returns the delivery after its first attempt.
-func reachOut(t *testing.T, cfg partnerkit.Config, webhook, document string) webhooks.Delivery {
+func reachOut(t *testing.T, cfg partnerkit.Config, webhook, document string) partner.Delivery {
 	t.Helper()
 	cfg.Host = somebody{partnertest.NewHost()}
 	cfg.Webhooks.AllowLoopback, cfg.OAuth.Documents.AllowLoopback = true, true

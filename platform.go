@@ -20,6 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
@@ -35,19 +36,20 @@ import (
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/theme"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // Store is all that the features keep. storage/sqlite and storage/postgres open
 // one that satisfies it. docs/store.md states the contract for stores of your own, which
-// storage/storetest certifies. A store may also implement webhooks.Watcher,
-// and Run(ctx) error, which [Platform.Run] runs.
+// storage/storetest certifies. A store may also implement Run(ctx) error, which [Platform.Run]
+// runs.
 type Store interface {
 	oauthstore.Store
 	keystore.Store
 	guard.WindowStore
 	analytics.Store
-	events.Store
-	webhooks.Store
+	eventstore.Store
+	webhookstore.Store
 	appdata.Store
 	console.Store
 	operator.Store

@@ -92,3 +92,11 @@ func (c *Counts) count(status int, rateLimited bool) {
 		c.RateLimited++
 	}
 }
+
+// AttemptHour is how the attempts of a webhook that started in an hour have ended, and how long
+// they took. Attempts of tests count too.
+type AttemptHour struct {
+	Start             time.Time // its beginning, in UTC
+	Succeeded, Failed int64
+	Latency           Latency
+}

@@ -6,8 +6,8 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -26,7 +26,7 @@ func (s *Service) DeleteValue(w http.ResponseWriter, r *http.Request) error {
 	err = s.cfg.Store.DeleteValue(r.Context(), Removal{
 		AppID: p.AppID, BusinessID: p.BusinessID, ValueID: valueID,
 		Check: func(v Value) error { return s.access(p, v.ResourceType) },
-		Record: func(v Value) []events.Event {
+		Record: func(v Value) []partner.Event {
 			gone := []deletedValue{{v.ID, v.ResourceType, v.ResourceID, v.Key}}
 			return updated(p, eventID, now, map[string][]deletedValue{"deleted": gone})
 		},

@@ -6,6 +6,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // deletedValue is a deleted value in the data of an event.
@@ -17,12 +18,12 @@ type deletedValue struct {
 }
 
 // updated returns the event of a change.
-func updated(p identity.Principal, eventID string, now time.Time, data any) []events.Event {
+func updated(p identity.Principal, eventID string, now time.Time, data any) []partner.Event {
 	encoded, err := apierror.EncodeJSON(data)
 	if err != nil {
 		panic(err) // values are JSON that was read before
 	}
-	return []events.Event{{
+	return []partner.Event{{
 		ID: eventID, Type: events.AppDataUpdated, BusinessID: p.BusinessID, AppID: p.AppID, Data: encoded, CreatedAt: now,
 	}}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
@@ -129,7 +130,7 @@ func (p connected) told() []string {
 	p.Helper()
 	_, err := p.Store.NumberEvents(p.Context(), "biz_1")
 	p.Must(err)
-	found, err := p.Store.Events(p.Context(), events.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.AppDataUpdated}, Limit: 100})
+	found, err := p.Store.Events(p.Context(), eventstore.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.AppDataUpdated}, Limit: 100})
 	p.Must(err)
 	all := make([]string, len(found))
 	for i, e := range found {

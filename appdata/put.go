@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -44,7 +44,7 @@ func (s *Service) PutValues(w http.ResponseWriter, r *http.Request) error {
 	eventID := id.New(id.Event, now)
 	written, err := s.cfg.Store.WriteValues(r.Context(), Write{
 		AppID: p.AppID, BusinessID: p.BusinessID, SpaceID: id.New(id.AppDataSpace, now), Drafts: drafts,
-		Record: func(changed []Value) []events.Event { return updated(p, eventID, now, valuesBody{changed}) },
+		Record: func(changed []Value) []partner.Event { return updated(p, eventID, now, valuesBody{changed}) },
 		Respond: func(ctx context.Context, tx storage.Tx, all []Value) error {
 			return s.response(ctx, tx, http.StatusOK, valuesBody{all})
 		},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -31,7 +32,7 @@ func TestRedaction(t *testing.T) {
 		k.OAuth.Tidy(t.Context())
 		_, err := k.Store.NumberEvents(t.Context(), "biz_1")
 		k.Must(err)
-		found, err := k.Store.Events(t.Context(), events.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.BusinessRedact}, Limit: 10})
+		found, err := k.Store.Events(t.Context(), eventstore.Query{BusinessID: "biz_1", AppID: p.app.ID, AppTypes: []string{events.BusinessRedact}, Limit: 10})
 		k.Must(err)
 		return len(found)
 	}

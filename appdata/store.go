@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -68,7 +68,7 @@ type Write struct {
 	Drafts            []Draft
 	// Record returns the events that tell about the values that were added or
 	// changed; it is not called when there are none. It must be pure.
-	Record func(changed []Value) []events.Event
+	Record func(changed []Value) []partner.Event
 	// Respond is called before the commit with all values, in the order of the
 	// drafts; its error undoes everything. It may be called more than once.
 	Respond func(ctx context.Context, tx storage.Tx, all []Value) error
@@ -86,6 +86,6 @@ type Draft struct {
 type Removal struct {
 	AppID, BusinessID, ValueID string
 	Check                      func(Value) error
-	Record                     func(deleted Value) []events.Event
+	Record                     func(deleted Value) []partner.Event
 	Respond                    func(ctx context.Context, tx storage.Tx) error
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // Actor is a signed-in user, or a script with a console token, with the organizations
@@ -133,7 +132,7 @@ func checkWritable(app partner.App) error {
 
 // absent converts the not-found errors of the features into a 404.
 func absent(what string, err error) error {
-	if errors.Is(err, partner.ErrNotFound) || errors.Is(err, webhooks.ErrNotFound) || errors.Is(err, appdata.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) || errors.Is(err, partner.ErrNotFound) || errors.Is(err, appdata.ErrNotFound) {
 		return apierror.NotFound(what)
 	}
 	return err

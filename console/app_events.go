@@ -12,7 +12,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // eventsScope is the scope of installations whose events an app can read.
@@ -27,10 +26,10 @@ type EventStore interface {
 	// events.Store.
 	NumberEvents(ctx context.Context, businessID string) (hasMore bool, err error)
 	// AppEvents returns numbered events by their ids, from the last to the first.
-	AppEvents(ctx context.Context, q EventQuery) ([]events.Event, error)
+	AppEvents(ctx context.Context, q EventQuery) ([]partner.Event, error)
 	// EventDeliveries returns the deliveries of events to the webhooks of an app that are not
 	// deleted, without their bodies, by their ids, from the last to the first.
-	EventDeliveries(ctx context.Context, appID string, eventIDs []string) ([]webhooks.Delivery, error)
+	EventDeliveries(ctx context.Context, appID string, eventIDs []string) ([]partner.Delivery, error)
 }
 
 // EventQuery asks for events of some businesses: those of Types that have no app, and those of
@@ -53,8 +52,8 @@ type EventFilter struct {
 
 // AppEvent is an event that an app can read, with the deliveries that it caused.
 type AppEvent struct {
-	events.Event
-	Deliveries []webhooks.Delivery
+	partner.Event
+	Deliveries []partner.Delivery
 }
 
 // maxEventRounds is how often Events reads on because the installations of the app have
@@ -90,7 +89,7 @@ func (c *Console) Events(ctx context.Context, by Actor, appID string, f EventFil
 	}
 	q := c.eventQuery(app, viewers, f.Type)
 	q.Before, q.Limit = p.After, p.limit()+1
-	var found []events.Event
+	var found []partner.Event
 	for range maxEventRounds {
 		read, err := c.cfg.Store.AppEvents(ctx, q)
 		if err != nil {
@@ -106,7 +105,7 @@ func (c *Console) Events(ctx context.Context, by Actor, appID string, f EventFil
 		}
 		q.Before = read[len(read)-1].ID
 	}
-	page := cut(found, p.limit(), func(e events.Event) string { return e.ID })
+	page := cut(found, p.limit(), func(e partner.Event) string { return e.ID })
 	items, err := c.withDeliveries(ctx, app, page.Items)
 	return Paged[AppEvent]{items, page.NextCursor}, err
 }
@@ -201,15 +200,15 @@ func (c *Console) eventQuery(app partner.App, viewers map[string]events.Viewer, 
 	return q
 }
 
-func (c *Console) isVisible(e events.Event, viewer events.Viewer) bool {
+func (c *Console) isVisible(e partner.Event, viewer events.Viewer) bool {
 	definition, ok := c.cfg.Events.Lookup(e.Type)
 	return ok && viewer.IsInstalled && definition.Check(e.AppID, viewer) == events.Visible
 }
 
 // withDeliveries adds what is shown with events, and turns their data into the shape of the
 // app's version.
-func (c *Console) withDeliveries(ctx context.Context, app partner.App, found []events.Event) ([]AppEvent, error) {
-	deliveries, err := c.cfg.Store.EventDeliveries(ctx, app.ID, convert(found, func(e events.Event) string { return e.ID }))
+func (c *Console) withDeliveries(ctx context.Context, app partner.App, found []partner.Event) ([]AppEvent, error) {
+	deliveries, err := c.cfg.Store.EventDeliveries(ctx, app.ID, convert(found, func(e partner.Event) string { return e.ID }))
 	if err != nil {
 		return nil, err
 	}
@@ -240,15 +239,15 @@ type appEventPayload struct {
 }
 
 type eventDeliveryPayload struct {
-	ID        string          `json:"id"`
-	WebhookID string          `json:"webhookId"`
-	Status    webhooks.Status `json:"status"`
+	ID        string                 `json:"id"`
+	WebhookID string                 `json:"webhookId"`
+	Status    partner.DeliveryStatus `json:"status"`
 }
 
 func newAppEventPayload(e AppEvent) appEventPayload {
 	return appEventPayload{
 		ID: e.ID, Type: e.Type, BusinessID: e.BusinessID, Created: e.CreatedAt.Unix(), Data: e.Data,
-		Deliveries: convert(e.Deliveries, func(d webhooks.Delivery) eventDeliveryPayload {
+		Deliveries: convert(e.Deliveries, func(d partner.Delivery) eventDeliveryPayload {
 			return eventDeliveryPayload{d.ID, d.WebhookID, d.Status}
 		}),
 	}

@@ -12,12 +12,13 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // happens records an event and returns its id.
 func (d *harness) happens(business, name, appID, data string) string {
 	d.Helper()
-	e := events.Event{ID: id.New(id.Event, d.clock.Now()), Type: name, BusinessID: business, AppID: appID, Data: []byte(data), CreatedAt: d.clock.Now().Truncate(time.Millisecond)}
+	e := partner.Event{ID: id.New(id.Event, d.clock.Now()), Type: name, BusinessID: business, AppID: appID, Data: []byte(data), CreatedAt: d.clock.Now().Truncate(time.Millisecond)}
 	d.must(d.store.RecordEvents(d.Context(), e))
 	d.clock.Advance(10 * time.Millisecond)
 	return e.ID

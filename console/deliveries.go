@@ -8,15 +8,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // Deliveries lists deliveries of a webhook, newest first. It sets AppID, WebhookID and Now of
 // the query; see webhooks.DeliveryPage.
-func (c *Console) Deliveries(ctx context.Context, by Actor, ref Ref, q webhooks.DeliveryQuery) (webhooks.DeliveryPage, error) {
+func (c *Console) Deliveries(ctx context.Context, by Actor, ref Ref, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return webhooks.DeliveryPage{}, err
+		return partner.DeliveryPage{}, err
 	}
 	q.AppID, q.WebhookID = ref.AppID, ref.WebhookID
 	page, err := c.cfg.Webhooks.DeliveryPage(ctx, q)
@@ -25,25 +27,25 @@ func (c *Console) Deliveries(ctx context.Context, by Actor, ref Ref, q webhooks.
 
 // AppDeliveries lists deliveries of all webhooks of an app, newest first, for the platform's own
 // staff: without an Actor, for any app. Bodies are left out.
-func (c *Console) AppDeliveries(ctx context.Context, appID string, q webhooks.DeliveryQuery) (webhooks.DeliveryPage, error) {
+func (c *Console) AppDeliveries(ctx context.Context, appID string, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
 	hooks, err := c.cfg.Webhooks.List(ctx, appID)
 	if err != nil {
-		return webhooks.DeliveryPage{}, err
+		return partner.DeliveryPage{}, err
 	}
 	if q.Limit < 1 || q.Limit > webhooks.MaxListed {
 		q.Limit = webhooks.MaxListed
 	}
 	q.AppID, q.WithBodies = appID, false
-	var all webhooks.DeliveryPage
+	var all partner.DeliveryPage
 	whole := "" // all deliveries from this one on were read
 	for _, hook := range hooks {
 		q.WebhookID = hook.ID
 		page, err := c.cfg.Webhooks.DeliveryPage(ctx, q)
-		if errors.Is(err, webhooks.ErrNotFound) {
+		if errors.Is(err, partner.ErrNotFound) {
 			continue // deleted just now
 		}
 		if err != nil {
-			return webhooks.DeliveryPage{}, err
+			return partner.DeliveryPage{}, err
 		}
 		all.Deliveries = append(all.Deliveries, page.Deliveries...)
 		whole = max(whole, page.Next)
@@ -52,8 +54,8 @@ func (c *Console) AppDeliveries(ctx context.Context, appID string, q webhooks.De
 		all.Counts.Delivered = min(all.Counts.Delivered+page.Counts.Delivered, webhooks.MaxCounted)
 		all.Counts.Failed = min(all.Counts.Failed+page.Counts.Failed, webhooks.MaxCounted)
 	}
-	all.Deliveries = slices.DeleteFunc(all.Deliveries, func(d webhooks.Delivery) bool { return d.ID < whole })
-	slices.SortFunc(all.Deliveries, func(a, b webhooks.Delivery) int { return strings.Compare(b.ID, a.ID) })
+	all.Deliveries = slices.DeleteFunc(all.Deliveries, func(d partner.Delivery) bool { return d.ID < whole })
+	slices.SortFunc(all.Deliveries, func(a, b partner.Delivery) int { return strings.Compare(b.ID, a.ID) })
 	all.Next = whole
 	if len(all.Deliveries) > q.Limit {
 		all.Deliveries = all.Deliveries[:q.Limit]
@@ -63,9 +65,9 @@ func (c *Console) AppDeliveries(ctx context.Context, appID string, q webhooks.De
 }
 
 // Delivery returns one and all its attempts, oldest first.
-func (c *Console) Delivery(ctx context.Context, by Actor, ref Ref) (webhooks.Delivery, []webhooks.Attempt, error) {
+func (c *Console) Delivery(ctx context.Context, by Actor, ref Ref) (partner.Delivery, []partner.Attempt, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return webhooks.Delivery{}, nil, err
+		return partner.Delivery{}, nil, err
 	}
 	delivery, attempts, err := c.cfg.Webhooks.Delivery(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
 	return delivery, attempts, absent("delivery", err)
@@ -73,7 +75,7 @@ func (c *Console) Delivery(ctx context.Context, by Actor, ref Ref) (webhooks.Del
 
 // AttemptHours counts the attempts of a webhook in each of the last 24 hours; see
 // webhooks.Service.AttemptHours. Its error is one of apierror, 404.
-func (c *Console) AttemptHours(ctx context.Context, by Actor, ref Ref) ([]webhooks.AttemptHour, error) {
+func (c *Console) AttemptHours(ctx context.Context, by Actor, ref Ref) ([]analytics.AttemptHour, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
 		return nil, err
 	}
@@ -103,51 +105,51 @@ func (c *Console) RetryDelays() []time.Duration { return c.cfg.Webhooks.RetryDel
 // empty: of the first one that the webhook has chosen. Its error is one of apierror: 404,
 // that there is no such event, that the app is suspended or deactivated, or that the webhook
 // is off.
-func (c *Console) SendTest(ctx context.Context, by Actor, ref Ref, event string) (webhooks.Delivery, error) {
+func (c *Console) SendTest(ctx context.Context, by Actor, ref Ref, event string) (partner.Delivery, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return webhooks.Delivery{}, err
+		return partner.Delivery{}, err
 	}
-	var queued webhooks.Delivery
+	var queued partner.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
 		queued, err = c.cfg.Webhooks.SendTestOf(ctx, ref.AppID, ref.WebhookID, event)
 		return by.did(audit.WebhookTested, ref.AppID, queued.ID), err
 	})
 	if err != nil {
-		return webhooks.Delivery{}, absent("webhook", err)
+		return partner.Delivery{}, absent("webhook", err)
 	}
 	return queued, nil
 }
 
 // Redeliver queues a failed delivery again. Its error is one of apierror: 404, or the
 // reason why it is refused.
-func (c *Console) Redeliver(ctx context.Context, by Actor, ref Ref) (webhooks.Delivery, error) {
+func (c *Console) Redeliver(ctx context.Context, by Actor, ref Ref) (partner.Delivery, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return webhooks.Delivery{}, err
+		return partner.Delivery{}, err
 	}
-	var queued webhooks.Delivery
+	var queued partner.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
 		queued, err = c.cfg.Webhooks.Redeliver(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
 		return by.did(audit.DeliveryRedelivered, ref.AppID, queued.ID), err
 	})
 	if err != nil {
-		return webhooks.Delivery{}, absent("delivery", err)
+		return partner.Delivery{}, absent("delivery", err)
 	}
 	return queued, nil
 }
 
 // AttemptNow moves the next attempt of a retrying delivery to now. Its error is one of
 // apierror: 404, or the reason why it is refused.
-func (c *Console) AttemptNow(ctx context.Context, by Actor, ref Ref) (webhooks.Delivery, error) {
+func (c *Console) AttemptNow(ctx context.Context, by Actor, ref Ref) (partner.Delivery, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return webhooks.Delivery{}, err
+		return partner.Delivery{}, err
 	}
-	var queued webhooks.Delivery
+	var queued partner.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
 		queued, err = c.cfg.Webhooks.AttemptNow(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
 		return by.did(audit.DeliveryAttemptedNow, ref.AppID, queued.ID), err
 	})
 	if err != nil {
-		return webhooks.Delivery{}, absent("delivery", err)
+		return partner.Delivery{}, absent("delivery", err)
 	}
 	return queued, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -23,20 +24,20 @@ func (c *Console) deliveryRoutes() []route {
 }
 
 type deliveryPayload struct {
-	ID            string          `json:"id"`
-	Event         string          `json:"event"`
-	EventID       *string         `json:"eventId"`
-	BusinessID    string          `json:"businessId"`
-	Sequence      *int64          `json:"sequence"`
-	Status        webhooks.Status `json:"status"`
-	Attempts      int             `json:"attempts"` // since it was queued
-	ResponseCode  *int            `json:"responseCode"`
-	LastError     *string         `json:"lastError"`
-	NextAttemptAt *stamp.Time     `json:"nextAttemptAt"`
-	CreatedAt     stamp.Time      `json:"createdAt"`
+	ID            string                 `json:"id"`
+	Event         string                 `json:"event"`
+	EventID       *string                `json:"eventId"`
+	BusinessID    string                 `json:"businessId"`
+	Sequence      *int64                 `json:"sequence"`
+	Status        partner.DeliveryStatus `json:"status"`
+	Attempts      int                    `json:"attempts"` // since it was queued
+	ResponseCode  *int                   `json:"responseCode"`
+	LastError     *string                `json:"lastError"`
+	NextAttemptAt *stamp.Time            `json:"nextAttemptAt"`
+	CreatedAt     stamp.Time             `json:"createdAt"`
 }
 
-func newDeliveryPayload(d webhooks.Delivery) deliveryPayload {
+func newDeliveryPayload(d partner.Delivery) deliveryPayload {
 	return deliveryPayload{
 		ID: d.ID, Event: d.EventType, EventID: orNull(d.EventID), BusinessID: d.BusinessID, Sequence: orNull(d.Sequence), Status: d.Status, Attempts: d.Attempts, ResponseCode: orNull(d.ResponseCode),
 		LastError: orNull(d.LastError), NextAttemptAt: stamp.OrNull(d.NextAttemptAt), CreatedAt: stamp.Of(d.CreatedAt),
@@ -57,7 +58,7 @@ type attemptPayload struct {
 	Signature       string            `json:"signature"`
 }
 
-func newAttemptPayload(a webhooks.Attempt) attemptPayload {
+func newAttemptPayload(a partner.Attempt) attemptPayload {
 	payload := attemptPayload{
 		Round: a.Round + 1, Number: a.Number, At: stamp.Of(a.StartedAt), DurationMS: a.Duration.Milliseconds(), ResponseCode: orNull(a.ResponseCode),
 		Error: orNull(a.Error), Signature: a.Signature,
@@ -112,12 +113,12 @@ func (c *Console) listDeliveries(w http.ResponseWriter, r *http.Request, by Acto
 }
 
 // ParseDeliveryQuery reads the query of a list of deliveries, with a validation error of apierror.
-func (c *Console) ParseDeliveryQuery(r *http.Request) (webhooks.DeliveryQuery, error) {
+func (c *Console) ParseDeliveryQuery(r *http.Request) (partner.DeliveryQuery, error) {
 	return c.readDeliveryQuery(r.URL.RawQuery)
 }
 
 // WriteDeliveries responds with a page of deliveries of several webhooks, without their bodies.
-func WriteDeliveries(w http.ResponseWriter, page webhooks.DeliveryPage) error {
+func WriteDeliveries(w http.ResponseWriter, page partner.DeliveryPage) error {
 	type payload struct {
 		deliveryPayload
 		WebhookID string `json:"webhookId"`
@@ -127,23 +128,23 @@ func WriteDeliveries(w http.ResponseWriter, page webhooks.DeliveryPage) error {
 		HasMore    bool          `json:"hasMore"`
 		NextCursor string        `json:"nextCursor,omitempty"`
 		Counts     countsPayload `json:"counts"`
-	}{convert(page.Deliveries, func(d webhooks.Delivery) payload { return payload{newDeliveryPayload(d), d.WebhookID} }), page.Next != "", page.Next, countsPayload(page.Counts)})
+	}{convert(page.Deliveries, func(d partner.Delivery) payload { return payload{newDeliveryPayload(d), d.WebhookID} }), page.Next != "", page.Next, countsPayload(page.Counts)})
 }
 
 // readDeliveryQuery reads the query of a list of deliveries. An unknown
 // parameter or value is rejected: ignoring a filter would list the wrong deliveries.
-func (c *Console) readDeliveryQuery(raw string) (webhooks.DeliveryQuery, error) {
+func (c *Console) readDeliveryQuery(raw string) (partner.DeliveryQuery, error) {
 	q := newQuery(raw)
 	q.only("status", "event", "businessId", "eventId", "since", "until", "after", "limit")
-	asked := webhooks.DeliveryQuery{
+	asked := partner.DeliveryQuery{
 		EventType: q.text("event"), BusinessID: q.text("businessId"), EventID: q.text("eventId"),
 		Since: q.time("since"), Until: q.time("until"),
 		After: q.text("after"), Limit: q.number("limit", webhooks.MaxListed, webhooks.MaxListed), CountUpTo: webhooks.MaxCounted,
 	}
 	if q.values.Has("status") {
 		for one := range strings.SplitSeq(q.text("status"), ",") {
-			switch status := webhooks.Status(one); status {
-			case webhooks.Queued, webhooks.Retrying, webhooks.Delivered, webhooks.Failed:
+			switch status := partner.DeliveryStatus(one); status {
+			case partner.DeliveryQueued, partner.DeliveryRetrying, partner.DeliveryDelivered, partner.DeliveryFailed:
 				asked.Statuses = append(asked.Statuses, status)
 			default:
 				q.problems.Add("status", "must be queued, retrying, delivered or failed, or several of them separated by commas")

@@ -74,7 +74,7 @@ func (d *harness) connect(appID, business string) {
 }
 
 // await waits until a delivery has that status and so many attempts.
-func (d *harness) await(path string, status webhooks.Status, attempts int) response {
+func (d *harness) await(path string, status partner.DeliveryStatus, attempts int) response {
 	d.Helper()
 	var got response
 	for range 5000 {
@@ -92,10 +92,10 @@ func (d *harness) await(path string, status webhooks.Status, attempts int) respo
 func (d *harness) fail(path string) response {
 	d.Helper()
 	for attempt, pause := range []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour} {
-		d.await(path, webhooks.Retrying, attempt+1)
+		d.await(path, partner.DeliveryRetrying, attempt+1)
 		d.must(d.clock.Advance(pause))
 	}
-	return d.await(path, webhooks.Failed, webhooks.MaxAttempts)
+	return d.await(path, partner.DeliveryFailed, webhooks.MaxAttempts)
 }
 
 // CON-01, TST-01, RDL-01, DLV-09: a test delivery from its queueing over its failure
@@ -148,7 +148,7 @@ func TestDeliveries_CON01_TST01_RDL01_DLV09(t *testing.T) {
 	again := d.ann("POST " + one + "/redeliver").want(http.StatusAccepted)
 	head["nextAttemptAt"] = again.text("nextAttemptAt")
 	again.wantBody(head)
-	delivered := d.await(one, webhooks.Delivered, 1)
+	delivered := d.await(one, partner.DeliveryDelivered, 1)
 	history := delivered.body["history"].([]any)
 	last := history[len(history)-1].(map[string]any)
 	if len(history) != 7 || last["round"] != 2.0 || last["number"] != 1.0 || last["responseCode"] != 204.0 || last["error"] != nil || last["answer"] != "" {

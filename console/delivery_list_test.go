@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // settle waits until all that is due has been attempted and recorded.
@@ -312,7 +313,7 @@ func TestDisabledWebhook_DLV11(t *testing.T) {
 	var hooks *webhooks.Service
 	d := newHarness(t, func(cfg *console.Config) {
 		hooks, err = webhooks.New(webhooks.Config{
-			Store: cfg.Store.(webhooks.Store), Keyring: fixture.Keyring(1), CurrentVersion: "2026-09-01", Clock: cfg.Clock, Notifications: queue,
+			Store: cfg.Store.(webhookstore.Store), Keyring: fixture.Keyring(1), CurrentVersion: "2026-09-01", Clock: cfg.Clock, Notifications: queue,
 			Options: webhooks.Options{AllowLoopback: true, DisableAfter: 24 * time.Hour},
 		})
 		cfg.Webhooks = hooks

@@ -8,7 +8,6 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // maxChangedValue is how many characters of a value the audit log keeps.
@@ -71,7 +70,7 @@ func (a Actor) changedApp(before, after partner.App) audit.Entry {
 }
 
 // changedWebhook returns the entry of a change to a webhook.
-func (a Actor) changedWebhook(before, after webhooks.Webhook) audit.Entry {
+func (a Actor) changedWebhook(before, after partner.Webhook) audit.Entry {
 	var d difference
 	d.addURL("url", before.URL, after.URL)
 	d.add("events", strings.Join(slices.Sorted(slices.Values(before.Events)), " "), strings.Join(slices.Sorted(slices.Values(after.Events)), " "))

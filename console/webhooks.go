@@ -38,15 +38,15 @@ func (c *Console) MaxWebhooks() int { return c.cfg.Webhooks.MaxWebhooks() }
 // CreateWebhook adds a webhook to an app and returns it with its secret, which cannot
 // be read again. Its error is one of apierror: 404, that the app is deactivated, or
 // everything that is wrong.
-func (c *Console) CreateWebhook(ctx context.Context, by Actor, appID string, n NewWebhook) (webhooks.Webhook, string, error) {
-	var hook webhooks.Webhook
+func (c *Console) CreateWebhook(ctx context.Context, by Actor, appID string, n NewWebhook) (partner.Webhook, string, error) {
+	var hook partner.Webhook
 	var secret string
 	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		hook, secret, err = c.cfg.Webhooks.Create(ctx, newWebhook(appID, n))
 		return by.did(audit.WebhookCreated, appID, hook.ID), err
 	})
 	if err != nil {
-		return webhooks.Webhook{}, "", absent("app", err)
+		return partner.Webhook{}, "", absent("app", err)
 	}
 	return hook, secret, nil
 }
@@ -56,7 +56,7 @@ func newWebhook(appID string, n NewWebhook) webhooks.NewWebhook {
 }
 
 // Webhooks lists those of an app, oldest first.
-func (c *Console) Webhooks(ctx context.Context, by Actor, appID string) ([]webhooks.Webhook, error) {
+func (c *Console) Webhooks(ctx context.Context, by Actor, appID string) ([]partner.Webhook, error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return nil, err
 	}
@@ -64,17 +64,17 @@ func (c *Console) Webhooks(ctx context.Context, by Actor, appID string) ([]webho
 }
 
 // Webhook returns one.
-func (c *Console) Webhook(ctx context.Context, by Actor, ref Ref) (webhooks.Webhook, error) {
+func (c *Console) Webhook(ctx context.Context, by Actor, ref Ref) (partner.Webhook, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return webhooks.Webhook{}, err
+		return partner.Webhook{}, err
 	}
 	hook, err := c.cfg.Webhooks.Get(ctx, ref.AppID, ref.WebhookID)
 	return hook, absent("webhook", err)
 }
 
 // UpdateWebhook changes one; its error is as with [Console.CreateWebhook], or CONFLICT.
-func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change WebhookChange) (webhooks.Webhook, error) {
-	var hook webhooks.Webhook
+func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change WebhookChange) (partner.Webhook, error) {
+	var hook partner.Webhook
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		changed, err := c.webhookChange(change)
 		if err != nil {
@@ -88,7 +88,7 @@ func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change W
 		return by.changedWebhook(before, hook), err
 	})
 	if err != nil {
-		return webhooks.Webhook{}, absent("webhook", err)
+		return partner.Webhook{}, absent("webhook", err)
 	}
 	return hook, nil
 }
@@ -120,18 +120,18 @@ func (c *Console) VerifiesWebhooks() bool { return c.cfg.Webhooks.VerifiesEndpoi
 // VerifyWebhook sends a challenge to the endpoint of a webhook again, soon after it returns. Its
 // error is one of apierror: 404, also where webhooks need not be verified, that the app is
 // suspended or deactivated, or that the webhook had too many challenges.
-func (c *Console) VerifyWebhook(ctx context.Context, by Actor, ref Ref) (webhooks.Webhook, error) {
+func (c *Console) VerifyWebhook(ctx context.Context, by Actor, ref Ref) (partner.Webhook, error) {
 	if !c.VerifiesWebhooks() {
-		return webhooks.Webhook{}, apierror.NotFound("")
+		return partner.Webhook{}, apierror.NotFound("")
 	}
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return webhooks.Webhook{}, err
+		return partner.Webhook{}, err
 	}
 	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		return by.did(audit.WebhookChallenged, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Challenge(ctx, ref.AppID, ref.WebhookID)
 	})
 	if err != nil {
-		return webhooks.Webhook{}, absent("webhook", err)
+		return partner.Webhook{}, absent("webhook", err)
 	}
 	return c.Webhook(ctx, by, ref)
 }

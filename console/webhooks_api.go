@@ -5,7 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/stamp"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func (c *Console) webhookRoutes() []route {
@@ -45,7 +45,7 @@ type webhookPayload struct {
 	Secret    string        `json:"secret,omitempty"`   // once
 }
 
-func (c *Console) webhookPayload(w webhooks.Webhook) webhookPayload {
+func (c *Console) webhookPayload(w partner.Webhook) webhookPayload {
 	payload := webhookPayload{
 		ID: w.ID, URL: w.URL, Events: append([]string{}, w.Events...), Enabled: w.Enabled,
 		CreatedAt: stamp.Of(w.CreatedAt), UpdatedAt: stamp.Of(w.UpdatedAt), Version: w.Version, Health: newHealthPayload(w.Health),
@@ -67,7 +67,7 @@ type healthPayload struct {
 	DisabledReason string      `json:"disabledReason,omitempty"`
 }
 
-func newHealthPayload(h webhooks.Health) healthPayload {
+func newHealthPayload(h partner.WebhookHealth) healthPayload {
 	payload := healthPayload{
 		Failing: h.IsFailing(), Degraded: h.IsDegraded, FailingSince: stamp.OrNull(h.FailingSince),
 		DisabledAt: stamp.OrNull(h.DisabledAt), DisabledReason: h.DisabledReason,

@@ -19,6 +19,15 @@ const (
 	AudiencePrivacy  Audience = "privacy"
 )
 
+// The events of an app's own life. Their audience is the app.
+const (
+	AppInstalled     = "app.installed"
+	AppUninstalled   = "app.uninstalled"
+	AppScopesUpdated = "app.scopes_updated"
+	BusinessRedact   = "business.redact"
+	AppDataUpdated   = "app_data.updated"
+)
+
 // Definition is one kind of event.
 type Definition struct {
 	Name        string

@@ -1,6 +1,6 @@
 // Package events records changes in a business as events and shows them to apps.
 //
-// An [Event] belongs to one business and has a type from a [Catalog], such as invoice.created,
+// An [partner.Event] belongs to one business and has a type from a [Catalog], such as invoice.created,
 // and data. Events never change. A [Log] records and lists them; package webhooks sends them.
 //
 // # Recording

@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -55,7 +56,7 @@ func ExampleLog_Record() {
 		}
 	}
 	_, _ = store.NumberEvents(ctx, "biz_1") // what the Events API does before it reads
-	recorded, err := store.Events(ctx, events.Query{BusinessID: "biz_1", Types: []string{"invoice.created"}, Limit: 10})
+	recorded, err := store.Events(ctx, eventstore.Query{BusinessID: "biz_1", Types: []string{"invoice.created"}, Limit: 10})
 	if err != nil {
 		log.Print(err)
 		return

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // response is an event as the API shows it.
@@ -54,16 +56,16 @@ func (l *Log) oldest() time.Time {
 var errNotFound = errors.New("event not found")
 
 // find returns an event of a business that is not too old; errNotFound.
-func (l *Log) find(r *http.Request, businessID, eventID string, since time.Time) (Event, error) {
+func (l *Log) find(r *http.Request, businessID, eventID string, since time.Time) (partner.Event, error) {
 	if !id.Valid(id.Event, eventID) {
-		return Event{}, errNotFound
+		return partner.Event{}, errNotFound
 	}
-	found, err := l.cfg.Store.Events(r.Context(), Query{BusinessID: businessID, EventID: eventID})
+	found, err := l.cfg.Store.Events(r.Context(), eventstore.Query{BusinessID: businessID, EventID: eventID})
 	switch {
 	case err != nil:
-		return Event{}, apierror.Failed("events", err)
+		return partner.Event{}, apierror.Failed("events", err)
 	case len(found) == 0 || found[0].CreatedAt.Before(since):
-		return Event{}, errNotFound
+		return partner.Event{}, errNotFound
 	}
 	return found[0], nil
 }
@@ -75,7 +77,7 @@ func viewer(p identity.Principal) Viewer {
 	return Viewer{AppID: p.AppID, AppScopes: p.Scopes, IsInstalled: true, InstallationScopes: p.Scopes}
 }
 
-func responseOf(e Event, d Definition, version string) (response, error) {
+func responseOf(e partner.Event, d Definition, version string) (response, error) {
 	data, err := d.DataIn(version, e.Data)
 	if err != nil {
 		return response{}, fmt.Errorf("events: %s: %w", e.ID, err)

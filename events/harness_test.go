@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/testdb"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -50,7 +51,7 @@ func newAPIOn(t testing.TB, open testdb.Opener, catalog events.Catalog) *api {
 }
 
 // record records events of these types in a business, in one call.
-func (k *api) record(businessID string, types ...string) []events.Event {
+func (k *api) record(businessID string, types ...string) []partner.Event {
 	k.Helper()
 	drafts := make([]events.Draft, len(types))
 	for i, name := range types {
@@ -104,7 +105,7 @@ func (a response) page() page {
 }
 
 // shows wants these events, in this order, and no more.
-func (a response) shows(want ...events.Event) page {
+func (a response) shows(want ...partner.Event) page {
 	a.Helper()
 	got := a.page()
 	ids := make([]string, len(want))

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 type page struct {
@@ -31,7 +33,7 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return apierror.Failed("events", err)
 	}
-	q := Query{BusinessID: p.BusinessID, AppID: p.AppID, Since: l.oldest(), Limit: asked.limit + 1}
+	q := eventstore.Query{BusinessID: p.BusinessID, AppID: p.AppID, Since: l.oldest(), Limit: asked.limit + 1}
 	if q.After, err = l.place(r, p.BusinessID, asked, q.Since); err != nil {
 		return err
 	}
@@ -58,7 +60,7 @@ func (l *Log) List(w http.ResponseWriter, r *http.Request) error {
 const maxPage = 4 << 20
 
 // fitting returns how many events make a page.
-func fitting(found []Event, limit int) int {
+func fitting(found []partner.Event, limit int) int {
 	size := 0
 	for i, e := range found[:min(limit, len(found))] {
 		if size += len(e.Data); size > maxPage {

@@ -18,6 +18,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // EVT-01: the shape of a page, to the letter.
@@ -51,7 +52,7 @@ func TestListPages(t *testing.T) {
 	all := k.record("biz_1", slices.Repeat([]string{"invoice.created", "customer.created"}, 51)...)
 	for _, test := range []struct {
 		query   string
-		want    []events.Event
+		want    []partner.Event
 		hasMore bool
 	}{
 		{"", all[:50], true},
@@ -94,7 +95,7 @@ func TestListTypes(t *testing.T) {
 	k := newAPI(t)
 	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	all := k.record("biz_1", "invoice.created", "invoice.paid", "customer.created", "payment.received")
-	for query, want := range map[string][]events.Event{
+	for query, want := range map[string][]partner.Event{
 		"types=invoice.created":                                              all[:1],
 		"types=invoice.created,invoice.paid":                                 all[:2],
 		"types=invoice.created&types=invoice.paid":                           all[:2],
@@ -221,7 +222,7 @@ func TestTypeThatLeftTheCatalog(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
 	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
-	gone := events.Event{ID: id.New(id.Event, harness.Start), Type: "fax.sent", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: harness.Start}
+	gone := partner.Event{ID: id.New(id.Event, harness.Start), Type: "fax.sent", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: harness.Start}
 	k.Must(k.Store.RecordEvents(t.Context(), gone))
 	here := k.record("biz_1", "invoice.created")
 	k.call(token, "/events").shows(here...)

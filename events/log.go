@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -25,7 +26,7 @@ const (
 // Config of a [Log]. Store is required; the zero value of everything else is its
 // default.
 type Config struct {
-	Store   Store
+	Store   eventstore.Store
 	Catalog Catalog // empty: DefaultCatalog
 	// CompileSchema compiles the schemas of the catalog, with which [Log.Record] then checks
 	// data before it is recorded, and [New] the samples. Nil means that data is not checked.

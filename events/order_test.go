@@ -10,9 +10,11 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // EVT-05: a reader sees its own writes, and what commits after a page comes after
@@ -21,7 +23,7 @@ func TestOrderIsThatOfCommits(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
 	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
-	late := events.Event{ID: id.New(id.Event, harness.Start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: harness.Start}
+	late := partner.Event{ID: id.New(id.Event, harness.Start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: harness.Start}
 	first := k.record("biz_1", "invoice.created", "invoice.paid")
 	cursor := k.call(token, "/events").shows(first...).Events[1].ID
 	k.Must(k.Store.RecordEvents(t.Context(), late))
@@ -35,7 +37,7 @@ func TestCursorThatCommitsDuringTheCall(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
 	k.record("biz_1", "invoice.created")
-	late := events.Event{ID: id.New(id.Event, harness.Start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: harness.Start}
+	late := partner.Event{ID: id.New(id.Event, harness.Start), Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage(`{}`), CreatedAt: harness.Start}
 	log, err := events.New(events.Config{Clock: k.Clock, Store: meanwhile{k.Store, func() { k.Must(k.Store.RecordEvents(t.Context(), late)) }}})
 	k.Must(err)
 	r := httptest.NewRequestWithContext(identity.WithPrincipal(t.Context(), identity.Principal{AppID: "app_1", BusinessID: "biz_1", Scopes: allScopes}),
@@ -47,7 +49,7 @@ func TestCursorThatCommitsDuringTheCall(t *testing.T) {
 
 // meanwhile is a store in which something happens after events were numbered.
 type meanwhile struct {
-	events.Store
+	eventstore.Store
 	happens func()
 }
 

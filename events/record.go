@@ -10,8 +10,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -41,7 +43,7 @@ type Draft struct {
 // Events of one call keep their order. It returns them as they were recorded, with
 // their ids; [ErrInvalidDraft] when nothing was, because of what they are. Any other
 // error is the store's.
-func (l *Log) Record(ctx context.Context, into Recorder, drafts ...Draft) ([]Event, error) {
+func (l *Log) Record(ctx context.Context, into eventstore.Recorder, drafts ...Draft) ([]partner.Event, error) {
 	if into == nil {
 		return nil, errors.New("events: nothing to record into: pass the store, or what its WithTx returns")
 	}
@@ -51,28 +53,28 @@ func (l *Log) Record(ctx context.Context, into Recorder, drafts ...Draft) ([]Eve
 // RecordIn is [Log.Record] in a transaction: of the store's InTx or BeginTx, storage.SQL of a
 // *sql.Tx, or postgres.Pgx of a pgx.Tx. The events go through the store of [Config], also if it
 // wraps another one.
-func (l *Log) RecordIn(ctx context.Context, tx storage.Tx, drafts ...Draft) ([]Event, error) {
+func (l *Log) RecordIn(ctx context.Context, tx storage.Tx, drafts ...Draft) ([]partner.Event, error) {
 	if tx == nil {
 		return nil, errors.New("events: RecordIn needs the transaction of the change")
 	}
-	return l.record(ctx, func(ctx context.Context, recorded ...Event) error {
+	return l.record(ctx, func(ctx context.Context, recorded ...partner.Event) error {
 		return l.cfg.Store.RecordEventsIn(ctx, tx, recorded...)
 	}, drafts)
 }
 
-func (l *Log) record(ctx context.Context, into func(context.Context, ...Event) error, drafts []Draft) ([]Event, error) {
+func (l *Log) record(ctx context.Context, into func(context.Context, ...partner.Event) error, drafts []Draft) ([]partner.Event, error) {
 	if len(drafts) == 0 {
 		return nil, nil
 	}
 	now := l.cfg.Clock.Now()
-	recorded := make([]Event, len(drafts))
+	recorded := make([]partner.Event, len(drafts))
 	for i, d := range drafts {
 		data, err := l.check(d)
 		if err != nil {
 			return nil, fmt.Errorf("events: draft %d, %q: %w: %w", i+1, d.Type, ErrInvalidDraft, err)
 		}
 		at := now.Add(time.Duration(i) * id.Resolution) // in the order of their ids
-		recorded[i] = Event{
+		recorded[i] = partner.Event{
 			ID: id.New(id.Event, at), Type: d.Type, BusinessID: d.BusinessID, AppID: d.AppID,
 			Data: data, CreatedAt: at.Truncate(time.Millisecond),
 		}

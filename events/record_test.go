@@ -11,8 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/testdb"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // Events of one call keep their order, even if the clock stands still, and are returned
@@ -28,15 +30,15 @@ func TestRecord(t *testing.T) {
 	drafts[7] = events.Draft{Type: events.AppDataUpdated, BusinessID: "biz_1", AppID: "app_1", Data: json.RawMessage(` {"text": "<a> & \u0000"} `)}
 	recorded, err := k.log.Record(t.Context(), k.Store, drafts...)
 	k.Must(err)
-	if !slices.IsSortedFunc(recorded, func(a, b events.Event) int { return strings.Compare(a.ID, b.ID) }) {
+	if !slices.IsSortedFunc(recorded, func(a, b partner.Event) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Error("the ids are not in order")
 	}
 	for i, e := range recorded {
 		if i%500 != 7 {
 			continue
 		}
-		got, err := k.Store.Events(t.Context(), events.Query{BusinessID: "biz_1", EventID: e.ID})
-		if diff := cmp.Diff([]events.Event{e}, got); diff != "" || err != nil {
+		got, err := k.Store.Events(t.Context(), eventstore.Query{BusinessID: "biz_1", EventID: e.ID})
+		if diff := cmp.Diff([]partner.Event{e}, got); diff != "" || err != nil {
 			t.Errorf("%v (-recorded +stored)\n%s", err, diff)
 		}
 	}
@@ -100,7 +102,7 @@ func TestRecordRefuses(t *testing.T) {
 func TestRecordInTheHostsTransaction(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
-	record := func(into events.Recorder) error {
+	record := func(into eventstore.Recorder) error {
 		_, err := k.log.Record(t.Context(), into, events.Draft{Type: "invoice.paid", BusinessID: "biz_1", Data: struct{}{}})
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
@@ -41,7 +42,7 @@ func TestRun(t *testing.T) {
 			if _, err := store.NumberEvents(context.WithoutCancel(t.Context()), "biz_1"); err != nil {
 				t.Fatal(err)
 			}
-			found, err := store.Events(t.Context(), events.Query{BusinessID: "biz_1", Types: []string{"invoice.paid"}, Limit: 1000})
+			found, err := store.Events(t.Context(), eventstore.Query{BusinessID: "biz_1", Types: []string{"invoice.paid"}, Limit: 1000})
 			if err != nil {
 				t.Fatal(err)
 			}

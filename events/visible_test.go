@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -18,11 +19,11 @@ import (
 )
 
 // list reads what is in the store, past the API.
-func (k *api) list(businessID, appID string, types ...string) []events.Event {
+func (k *api) list(businessID, appID string, types ...string) []partner.Event {
 	k.Helper()
 	_, err := k.Store.NumberEvents(k.Context(), businessID)
 	k.Must(err)
-	found, err := k.Store.Events(k.Context(), events.Query{BusinessID: businessID, Types: types, AppID: appID, AppTypes: types, Limit: 1000})
+	found, err := k.Store.Events(k.Context(), eventstore.Query{BusinessID: businessID, Types: types, AppID: appID, AppTypes: types, Limit: 1000})
 	k.Must(err)
 	return found
 }
@@ -53,7 +54,7 @@ func TestVisibility(t *testing.T) {
 	// EVT-04: the same for one event.
 	for name, test := range map[string]struct {
 		token string
-		event events.Event
+		event partner.Event
 		shown bool
 	}{
 		"visible":               {all, invoice, true},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
@@ -255,7 +254,7 @@ func (k *api) revoke(g fixture.Tokens) error {
 func (k *api) end(status partner.InstallationStatus) error {
 	_, err := k.Store.EndInstallation(k.Context(), oauthstore.EndInstallation{
 		AppID: k.app.ID, BusinessID: business, Status: status, Now: k.Clock.Now(), RedactAt: k.Clock.Now().Add(time.Hour),
-		Record: func(partner.Installation) []events.Event { return nil },
+		Record: func(partner.Installation) []partner.Event { return nil },
 	})
 	return err
 }

@@ -234,7 +234,7 @@ func (s *Server) nameCustomBusiness(ctx context.Context, appID string, change fu
 		},
 		End: oauthstore.EndInstallation{
 			Now: now, RedactAt: now.Add(s.cfg.Lifetimes.RedactDelay),
-			Record: func(i partner.Installation) []events.Event { return installationEvent(events.AppUninstalled, i, now) },
+			Record: func(i partner.Installation) []partner.Event { return installationEvent(events.AppUninstalled, i, now) },
 			Audit:  by,
 		},
 	})

@@ -66,7 +66,7 @@ func (s *Server) tidy(ctx context.Context, now time.Time) {
 // host's staff. It returns how many timers it settled.
 func (s *Server) recordRedactions(ctx context.Context, now time.Time) (int, error) {
 	redacted := map[string]events.Notification{} // the operation may run more than once
-	n, err := s.cfg.Store.RecordRedactions(ctx, now, tidyBatch, func(i partner.Installation) []events.Event {
+	n, err := s.cfg.Store.RecordRedactions(ctx, now, tidyBatch, func(i partner.Installation) []partner.Event {
 		redacted[i.ID] = events.Notification{Kind: events.NotifyBusinessRedacted, At: now, AppID: i.AppID, BusinessID: i.BusinessID}
 		return appEvent(events.BusinessRedact, i, map[string]any{"id": i.BusinessID}, now)
 	})

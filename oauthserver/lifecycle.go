@@ -33,7 +33,7 @@ func (s *Server) endInstallation(ctx context.Context, end oauthstore.EndInstalla
 	if end.Now = now; end.RedactAt.IsZero() {
 		end.RedactAt = now.Add(s.cfg.Lifetimes.RedactDelay)
 	}
-	end.Record = func(i partner.Installation) []events.Event { return installationEvent(events.AppUninstalled, i, now) }
+	end.Record = func(i partner.Installation) []partner.Event { return installationEvent(events.AppUninstalled, i, now) }
 	end.Audit = audit.Entry{ID: id.New(id.Audit, now), AppID: end.AppID, UserID: userID, Action: action, Target: end.BusinessID, At: now}
 	if _, err := s.cfg.Store.EndInstallation(ctx, end); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (s *Server) RevokeConsent(ctx context.Context, appID, businessID, userID st
 func (s *Server) SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes) error {
 	now := s.cfg.Clock.Now()
 	changed := false
-	after, err := s.cfg.Store.SetInstallationScopes(ctx, appID, businessID, scopes, func(before, after partner.Installation) []events.Event {
+	after, err := s.cfg.Store.SetInstallationScopes(ctx, appID, businessID, scopes, func(before, after partner.Installation) []partner.Event {
 		if changed = !before.Scopes.Equal(after.Scopes); !changed {
 			return nil
 		}
@@ -109,8 +109,8 @@ func (s *Server) SetUserStatus(ctx context.Context, userID string, status identi
 }
 
 // approvalEvents returns the events of an approval.
-func approvalEvents(now time.Time) func(oauthstore.Approved) []events.Event {
-	return func(a oauthstore.Approved) []events.Event {
+func approvalEvents(now time.Time) func(oauthstore.Approved) []partner.Event {
+	return func(a oauthstore.Approved) []partner.Event {
 		switch {
 		case a.Installed:
 			return installationEvent(events.AppInstalled, a.Installation, now)
@@ -122,17 +122,17 @@ func approvalEvents(now time.Time) func(oauthstore.Approved) []events.Event {
 }
 
 // installationEvent returns an event about an installation, for its app.
-func installationEvent(name string, i partner.Installation, now time.Time) []events.Event {
+func installationEvent(name string, i partner.Installation, now time.Time) []partner.Event {
 	return appEvent(name, i, map[string]any{"installationId": i.ID, "businessId": i.BusinessID, "scopes": i.Scopes.Names()}, now)
 }
 
 // appEvent returns an event for the app of an installation.
-func appEvent(name string, i partner.Installation, members map[string]any, now time.Time) []events.Event {
+func appEvent(name string, i partner.Installation, members map[string]any, now time.Time) []partner.Event {
 	data, err := json.Marshal(members)
 	if err != nil {
 		panic(err) // strings always encode
 	}
-	return []events.Event{{
+	return []partner.Event{{
 		ID: id.New(id.Event, now), Type: name, BusinessID: i.BusinessID, AppID: i.AppID, Data: data, CreatedAt: now,
 	}}
 }

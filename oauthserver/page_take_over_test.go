@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -235,7 +234,7 @@ func TestTakeOverDecision_AZ14(t *testing.T) {
 	})
 }
 
-func unrecorded(partner.Installation, partner.Installation) []events.Event { return nil }
+func unrecorded(partner.Installation, partner.Installation) []partner.Event { return nil }
 
 // INST-06: of many people who take a connection over at the same time, one does.
 func TestTakeOverConcurrently_INST06(t *testing.T) {

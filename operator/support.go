@@ -11,7 +11,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // look records that an operator looks at something of an app, before anything is shown. Its error
@@ -30,9 +29,9 @@ func (o *Operator) look(ctx context.Context, by Actor, appID string, action audi
 // Deliveries lists the deliveries of all webhooks of an app, newest first and without bodies. The
 // audit log has an entry for each call. Its error is one of apierror, 404 when there is no such
 // app.
-func (o *Operator) Deliveries(ctx context.Context, by Actor, appID string, q webhooks.DeliveryQuery) (webhooks.DeliveryPage, error) {
+func (o *Operator) Deliveries(ctx context.Context, by Actor, appID string, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
 	if err := o.look(ctx, by, appID, audit.DeliveriesViewed); err != nil {
-		return webhooks.DeliveryPage{}, err
+		return partner.DeliveryPage{}, err
 	}
 	return o.cfg.Console.AppDeliveries(ctx, appID, q)
 }
@@ -55,7 +54,7 @@ func (o *Operator) Requests(ctx context.Context, by Actor, appID string, f conso
 }
 
 // ParseDeliveryQuery reads the query of a list of deliveries, with a validation error of apierror.
-func (o *Operator) ParseDeliveryQuery(r *http.Request) (webhooks.DeliveryQuery, error) {
+func (o *Operator) ParseDeliveryQuery(r *http.Request) (partner.DeliveryQuery, error) {
 	return o.cfg.Console.ParseDeliveryQuery(r)
 }
 

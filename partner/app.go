@@ -1,9 +1,10 @@
 // Package partner has the records that every feature and the host share: the apps of
-// partners, the businesses' installations of them, and what a review covers.
+// partners, the businesses' installations of them, what a review covers, and the events,
+// webhooks and deliveries of the apps.
 //
-// They are neither the OAuth server's own nor the store's: the consoles show them, guards
+// They are neither one feature's own nor the store's: the consoles show them, guards
 // and webhooks follow them, and every store keeps them. What only a store needs is in the
-// contract packages, such as oauthserver/oauthstore.
+// contract packages, such as oauthserver/oauthstore and webhooks/webhookstore.
 package partner
 
 import (

@@ -17,6 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/events/schemacheck"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -165,7 +166,7 @@ func (h *Harness) Settle() {
 // Record records an event outside of a transaction, in [Business] unless the draft names
 // a business. The data need not follow the schema of its type: a test of a receiver can use
 // as little as it needs. Events().Record, which the host calls, checks it.
-func (h *Harness) Record(d events.Draft) events.Event {
+func (h *Harness) Record(d events.Draft) partner.Event {
 	h.t.Helper()
 	d.BusinessID = cmp.Or(d.BusinessID, Business)
 	recorded, err := h.unchecked.Record(h.t.Context(), h.Store, d)

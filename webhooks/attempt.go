@@ -12,16 +12,18 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks/signature"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // maxResponse is how much of a response is kept, of its body and of its header.
 const maxResponse = 1 << 10
 
 // attempt sends a delivery once. Every result, including an error, is an outcome.
-func (s *Service) attempt(ctx context.Context, due Due, epoch int64) Outcome {
+func (s *Service) attempt(ctx context.Context, due webhookstore.Due, epoch int64) webhookstore.Outcome {
 	began, started := time.Now(), s.cfg.Clock.Now()
-	a := &Attempt{ID: id.New(id.Attempt, started), Round: due.Round, Number: due.Attempts + 1, StartedAt: started}
+	a := &partner.Attempt{ID: id.New(id.Attempt, started), Round: due.Round, Number: due.Attempts + 1, StartedAt: started}
 	retryAfter := ""
 	if res, err := s.post(ctx, due, a); err != nil {
 		a.Error = outbound.PublicText(err)
@@ -34,17 +36,17 @@ func (s *Service) attempt(ctx context.Context, due Due, epoch int64) Outcome {
 		}
 	}
 	a.Duration = time.Since(began)
-	o := Outcome{Due: due, Epoch: epoch, ResponseCode: a.ResponseCode, LastError: a.Error, Attempt: a}
+	o := webhookstore.Outcome{Due: due, Epoch: epoch, ResponseCode: a.ResponseCode, LastError: a.Error, Attempt: a}
 	now := s.cfg.Clock.Now()
-	after := due.next(a.Error == "", now, s.cfg.RetryDelays)
+	after := next(due.Delivery, a.Error == "", now, s.cfg.RetryDelays)
 	if s.cfg.HeedReceivers {
-		after, o.SwitchOff = after.heed(a.ResponseCode, retryAfter, now)
+		after, o.SwitchOff = heed(after, a.ResponseCode, retryAfter, now)
 	}
-	o.Status, o.Attempts, o.NextAttemptAt, o.IsExhausted = after.Status, after.Attempts, after.NextAttemptAt, after.Status == Failed
+	o.Status, o.Attempts, o.NextAttemptAt, o.IsExhausted = after.Status, after.Attempts, after.NextAttemptAt, after.Status == partner.DeliveryFailed
 	return o
 }
 
-func (s *Service) post(ctx context.Context, due Due, a *Attempt) (*outbound.Response, error) {
+func (s *Service) post(ctx context.Context, due webhookstore.Due, a *partner.Attempt) (*outbound.Response, error) {
 	req, err := s.request(ctx, due.Delivery, target{due.URL, due.Secrets}, a.StartedAt)
 	if err != nil {
 		return nil, err
@@ -59,11 +61,11 @@ func (s *Service) post(ctx context.Context, due Due, a *Attempt) (*outbound.Resp
 // target is the URL and the secrets of a delivery.
 type target struct {
 	url     string
-	secrets Secrets
+	secrets partner.Secrets
 }
 
 // request returns the request of an attempt at a time.
-func (s *Service) request(ctx context.Context, d Delivery, to target, at time.Time) (*http.Request, error) {
+func (s *Service) request(ctx context.Context, d partner.Delivery, to target, at time.Time) (*http.Request, error) {
 	signing, err := s.signers.of(d.WebhookID, to.secrets, at)
 	if err != nil {
 		s.cfg.Logger.ErrorContext(ctx, "webhooks: cannot sign; is a key missing from the keyring?", "webhook", d.WebhookID, "err", err)
@@ -73,7 +75,7 @@ func (s *Service) request(ctx context.Context, d Delivery, to target, at time.Ti
 	if err != nil {
 		return nil, err
 	}
-	req.Header = d.Header(signing.signer.Sign(at, d.Body))
+	req.Header = RequestHeader(d, signing.signer.Sign(at, d.Body))
 	if s.cfg.StandardHeaders {
 		signature.SetStandard(req.Header, d.ID, at, d.Body, signing.keys...)
 	}
@@ -81,7 +83,7 @@ func (s *Service) request(ctx context.Context, d Delivery, to target, at time.Ti
 }
 
 // SignedRequest returns the request that an attempt of a delivery would send now, to be shown
-// to the developer, who can send it with a tool of their own; [ErrNotFound]. Nothing is sent
+// to the developer, who can send it with a tool of their own; [partner.ErrNotFound]. Nothing is sent
 // or recorded. With the request anyone can pass off its body as sent by the platform for
 // as long as receivers accept the signature's time, so show it only to users who may rotate
 // the webhook's secret. The request does not contain the secret.
@@ -112,9 +114,9 @@ func keptHeader(h http.Header) http.Header {
 	return kept
 }
 
-// Header returns the headers of an attempt with that signature; HTTP adds its
-// own.
-func (d Delivery) Header(signed string) http.Header {
+// RequestHeader returns the header of an attempt to send a delivery with that signature; HTTP
+// adds its own.
+func RequestHeader(d partner.Delivery, signed string) http.Header {
 	h := http.Header{
 		"Content-Type":    {"application/json"},
 		"User-Agent":      {"partnerkit-webhooks"},

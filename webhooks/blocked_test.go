@@ -15,6 +15,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -61,7 +62,7 @@ func TestBlockedAddresses(t *testing.T) {
 				all, err := r.svc.Deliveries(t.Context(), a.ID, a.webhook.ID)
 				r.must(err)
 				for _, d := range all {
-					if d.Status != webhooks.Retrying || d.LastError != "connection failed" || d.ResponseCode != 0 {
+					if d.Status != partner.DeliveryRetrying || d.LastError != "connection failed" || d.ResponseCode != 0 {
 						t.Errorf("%+v", d)
 					}
 				}
@@ -98,9 +99,9 @@ func TestLoopbackAfterDevelopment(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Errorf("Run = %v", err)
 		}
-		want := webhooks.Retrying
+		want := partner.DeliveryRetrying
 		if development {
-			want = webhooks.Delivered
+			want = partner.DeliveryDelivered
 		}
 		if d.Status != want || (hits.Load() > 0) != development {
 			t.Errorf("development %t: %+v, %d requests arrived", development, d, hits.Load())

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // testBusiness stands in for the business in a test delivery.
@@ -17,35 +18,35 @@ const testBusiness = "test"
 
 // newDelivery makes the delivery of an event to a webhook, due at once. An event
 // without an id is a test, and its data says so.
-func (s *Service) newDelivery(id string, to Subscriber, e events.Event, now time.Time) (Delivery, error) {
+func (s *Service) newDelivery(id string, to webhookstore.Subscriber, e partner.Event, now time.Time) (partner.Delivery, error) {
 	version := to.PinnedVersion
 	if version == "" {
 		version = s.cfg.CurrentVersion
 	}
 	definition, ok := s.cfg.Catalog.Lookup(e.Type)
 	if !ok {
-		return Delivery{}, fmt.Errorf("event %s: %q is not in the catalog", e.ID, e.Type)
+		return partner.Delivery{}, fmt.Errorf("event %s: %q is not in the catalog", e.ID, e.Type)
 	}
 	data, err := definition.DataIn(version, e.Data)
 	if err == nil && e.ID == "" {
 		data, err = markTest(data)
 	}
 	if err != nil {
-		return Delivery{}, err
+		return partner.Delivery{}, err
 	}
 	text, err := body(id, version, e, data)
 	if err != nil {
-		return Delivery{}, fmt.Errorf("body of event %s: %w", e.ID, err)
+		return partner.Delivery{}, fmt.Errorf("body of event %s: %w", e.ID, err)
 	}
-	return Delivery{
+	return partner.Delivery{
 		ID: id, WebhookID: to.WebhookID, AppID: to.AppID, EventID: e.ID, EventType: e.Type, BusinessID: e.BusinessID, Sequence: e.Number,
-		Body: text, Status: Queued, NextAttemptAt: now, CreatedAt: now,
+		Body: text, Status: partner.DeliveryQueued, NextAttemptAt: now, CreatedAt: now,
 	}, nil
 }
 
 // body returns the body of a delivery. It is encoded once, when the delivery is planned.
 // Data that is as it was recorded was checked then, and is taken as it is.
-func body(id, version string, e events.Event, data json.RawMessage) ([]byte, error) {
+func body(id, version string, e partner.Event, data json.RawMessage) ([]byte, error) {
 	if !isSame(data, e.Data) {
 		var compact bytes.Buffer
 		if err := json.Compact(&compact, data); err != nil {

@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 const (
@@ -39,15 +40,15 @@ func (s *Service) VerifiesEndpoints() bool { return s.cfg.VerifyEndpoints }
 // whose member challenge is the same. Creating a webhook and saving one that is not verified do
 // the same.
 //
-// [ErrNotFound], or an error of apierror: without Options.VerifyEndpoints there is no such thing,
+// [partner.ErrNotFound], or an error of apierror: without Options.VerifyEndpoints there is no such thing,
 // the app is not usable, or the webhook had [MaxChallenges] challenges in an hour.
 func (s *Service) Challenge(ctx context.Context, appID, webhookID string) error {
 	if !s.cfg.VerifyEndpoints {
 		return apierror.NotFound("")
 	}
-	wait, err := s.cfg.Store.RequestChallenge(ctx, ChallengeRequest{
+	wait, err := s.cfg.Store.RequestChallenge(ctx, webhookstore.ChallengeRequest{
 		AppID: appID, WebhookID: webhookID, Now: s.now(), Limit: MaxChallenges, Window: challengeWindow,
-		Check: func(standing Standing) error {
+		Check: func(standing webhookstore.Standing) error {
 			if !standing.IsAppUsable {
 				return apierror.New(apierror.AppNotActive)
 			}
@@ -63,10 +64,10 @@ func (s *Service) Challenge(ctx context.Context, appID, webhookID string) error 
 // challenge asks for the challenge of a webhook that was saved. A webhook that had its challenges
 // is saved all the same, and the developer can ask for another one later. So is one of a
 // suspended app, which gets its challenge when the app is active again.
-func (s *Service) challenge(ctx context.Context, w Webhook, now time.Time) (wait time.Duration, err error) {
-	return s.cfg.Store.RequestChallenge(ctx, ChallengeRequest{
+func (s *Service) challenge(ctx context.Context, w partner.Webhook, now time.Time) (wait time.Duration, err error) {
+	return s.cfg.Store.RequestChallenge(ctx, webhookstore.ChallengeRequest{
 		AppID: w.AppID, WebhookID: w.ID, Now: now, Limit: MaxChallenges, Window: challengeWindow,
-		Check: func(Standing) error { return nil },
+		Check: func(webhookstore.Standing) error { return nil },
 	})
 }
 
@@ -79,10 +80,12 @@ func later(now, than time.Time) time.Time {
 	return than.Add(time.Millisecond)
 }
 
-func (s *Service) isUnverified(now Standing) bool { return s.cfg.VerifyEndpoints && now.IsUnverified }
+func (s *Service) isUnverified(now webhookstore.Standing) bool {
+	return s.cfg.VerifyEndpoints && now.IsUnverified
+}
 
 // mustWait reports whether a delivery stays queued until its webhook is verified.
-func (s *Service) mustWait(d Due, now time.Time) bool {
+func (s *Service) mustWait(d webhookstore.Due, now time.Time) bool {
 	return s.gate(d.Delivery, d.Standing) == gateUnverified && now.Before(d.DueAt.Add(VerifyWithin))
 }
 
@@ -91,18 +94,18 @@ func (s *Service) mustWait(d Due, now time.Time) bool {
 // answered, and when the first one has waited for too long.
 type waitingRoom map[string]time.Time
 
-func (r waitingRoom) add(d Due) {
+func (r waitingRoom) add(d webhookstore.Due) {
 	if first, ok := r[d.WebhookID]; !ok || d.DueAt.Before(first) {
 		r[d.WebhookID] = d.DueAt
 	}
 }
 
 // expired removes and returns the webhooks with a delivery that has waited for too long.
-func (r waitingRoom) expired(now time.Time) []DueWebhook {
-	var all []DueWebhook
+func (r waitingRoom) expired(now time.Time) []webhookstore.DueWebhook {
+	var all []webhookstore.DueWebhook
 	for webhookID, first := range r {
 		if !now.Before(first.Add(VerifyWithin)) {
-			all = append(all, DueWebhook{WebhookID: webhookID, First: first})
+			all = append(all, webhookstore.DueWebhook{WebhookID: webhookID, First: first})
 			delete(r, webhookID)
 		}
 	}
@@ -111,7 +114,7 @@ func (r waitingRoom) expired(now time.Time) []DueWebhook {
 
 // runChallenges sends challenges until ctx ends, and waits for those under way.
 func (s *Service) runChallenges(ctx context.Context) {
-	hints := s.watch(TopicChallenges)
+	hints := s.watch(webhookstore.TopicChallenges)
 	defer hints.Stop()
 	tick := time.NewTicker(challengeEvery)
 	defer tick.Stop()
@@ -145,7 +148,7 @@ func (s *Service) runChallenges(ctx context.Context) {
 
 // sendChallenge sends a challenge and records its result. After an error of the store it tries to
 // record it again until ctx ends.
-func (s *Service) sendChallenge(ctx context.Context, to Target) {
+func (s *Service) sendChallenge(ctx context.Context, to webhookstore.Target) {
 	failed := s.askEndpoint(ctx, to)
 	for ctx.Err() == nil {
 		err := s.store.EndChallenge(ctx, to.Webhook.ID, to.Webhook.UnverifiedSince, failed)
@@ -161,16 +164,16 @@ func (s *Service) sendChallenge(ctx context.Context, to Target) {
 }
 
 // askEndpoint returns why an endpoint did not answer a challenge; empty: it did.
-func (s *Service) askEndpoint(ctx context.Context, to Target) (failed string) {
+func (s *Service) askEndpoint(ctx context.Context, to webhookstore.Target) (failed string) {
 	now := s.now()
 	challenge := strings.ToLower(rand.Text() + rand.Text())[:32]
 	version := to.PinnedVersion
 	if version == "" {
 		version = s.cfg.CurrentVersion
 	}
-	d := Delivery{ID: id.New(id.Delivery, now), WebhookID: to.Webhook.ID, AppID: to.Webhook.AppID, EventType: challengeType, BusinessID: testBusiness, CreatedAt: now}
+	d := partner.Delivery{ID: id.New(id.Delivery, now), WebhookID: to.Webhook.ID, AppID: to.Webhook.AppID, EventType: challengeType, BusinessID: testBusiness, CreatedAt: now}
 	var err error
-	d.Body, err = body(d.ID, version, events.Event{Type: d.EventType, BusinessID: d.BusinessID, CreatedAt: now}, json.RawMessage(`{"challenge":"`+challenge+`"}`))
+	d.Body, err = body(d.ID, version, partner.Event{Type: d.EventType, BusinessID: d.BusinessID, CreatedAt: now}, json.RawMessage(`{"challenge":"`+challenge+`"}`))
 	if err != nil {
 		return outbound.PublicText(err)
 	}

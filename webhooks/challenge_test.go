@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -90,7 +91,7 @@ func TestChallenge_WH04(t *testing.T) {
 		if challenges, deliveries := r.posted(endpoint); challenges != 1 || deliveries != 0 {
 			t.Errorf("%d challenges and %d deliveries, want 1 and 0", challenges, deliveries)
 		}
-		if d, _ := r.only(a); d.Status != webhooks.Queued || d.Attempts != 0 {
+		if d, _ := r.only(a); d.Status != partner.DeliveryQueued || d.Attempts != 0 {
 			t.Errorf("%+v", d)
 		}
 		_, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
@@ -111,7 +112,7 @@ func TestChallenge_WH04(t *testing.T) {
 			t.Error("the right answer does not verify")
 		}
 		r.settle()
-		if d, _ := r.only(a); d.Status != webhooks.Delivered || d.Attempts != 1 {
+		if d, _ := r.only(a); d.Status != partner.DeliveryDelivered || d.Attempts != 1 {
 			t.Errorf("what waited: %+v", d)
 		}
 		hook, err := r.svc.Get(t.Context(), a.ID, a.webhook.ID)
@@ -188,19 +189,19 @@ func TestUnverifiedAgain_WH04(t *testing.T) {
 		}
 		r.advance(time.Hour)
 		_, deliveries := r.posted(moved)
-		if d, _ := r.only(a); d.Status != webhooks.Retrying || d.Attempts != 1 || deliveries != 0 {
+		if d, _ := r.only(a); d.Status != partner.DeliveryRetrying || d.Attempts != 1 || deliveries != 0 {
 			t.Errorf("%d deliveries, %+v", deliveries, d)
 		} else {
 			_, err = r.svc.AttemptNow(t.Context(), a.ID, a.webhook.ID, d.ID)
 			wantCode(t, err, apierror.WebhookNotVerified)
 		}
 		r.advance(webhooks.VerifyWithin - time.Hour)
-		if d, _ := r.only(a); d.Status != webhooks.Retrying {
+		if d, _ := r.only(a); d.Status != partner.DeliveryRetrying {
 			t.Errorf("after less than a day: %+v", d)
 		}
 		r.advance(2 * time.Minute)
 		d, attempts := r.only(a)
-		if d.Status != webhooks.Failed || d.LastError != "the webhook is not verified" || len(attempts) != 1 {
+		if d.Status != partner.DeliveryFailed || d.LastError != "the webhook is not verified" || len(attempts) != 1 {
 			t.Errorf("after a day: %+v", d)
 		}
 		_, err = r.svc.Redeliver(t.Context(), a.ID, a.webhook.ID, d.ID)
@@ -215,7 +216,7 @@ func TestUnverifiedAgain_WH04(t *testing.T) {
 		_, err = r.svc.Redeliver(t.Context(), a.ID, a.webhook.ID, d.ID)
 		r.must(err)
 		r.settle()
-		if d, _ = r.only(a); d.Status != webhooks.Delivered {
+		if d, _ = r.only(a); d.Status != partner.DeliveryDelivered {
 			t.Errorf("sent again: %+v", d)
 		}
 	})

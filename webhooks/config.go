@@ -17,6 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // What a delivery is given.
@@ -42,7 +43,7 @@ const (
 // Config of a [Service]. Store and Keyring are required; the zero value of
 // everything else is its default.
 type Config struct {
-	Store   Store
+	Store   webhookstore.Store
 	Keyring *keyring.Keyring
 	// Catalog of events; the zero value means events.DefaultCatalog.
 	Catalog events.Catalog
@@ -63,7 +64,7 @@ type Config struct {
 
 	// Notifications receives notifications for the host's staff; nil means none are sent.
 	// When a webhook begins to fail one node sends webhook.failing, and when it is no longer
-	// failing one node sends webhook.recovered; see [Health].
+	// failing one node sends webhook.recovered; see [partner.WebhookHealth].
 	Notifications *events.Notifications
 
 	Clock         clock.Clock          // nil: the real time

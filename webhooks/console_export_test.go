@@ -3,11 +3,13 @@ package webhooks
 import (
 	"context"
 	"time"
+
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // SigningSecrets, Tidy and Reseal are for the tests; in production only Run asks.
 
-func (s *Service) SigningSecrets(w Webhook, now time.Time) ([]string, error) {
+func (s *Service) SigningSecrets(w partner.Webhook, now time.Time) ([]string, error) {
 	all, err := s.signingSecrets(w.ID, w.Secrets, now)
 	texts := make([]string, len(all))
 	for i, one := range all {

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	harnesses "github.com/partnerkit/partnerkit/internal/harness"
@@ -20,6 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 const (
@@ -55,8 +55,8 @@ func newConsoleOn(t testing.TB, open testdb.Opener, changes ...func(*webhooks.Co
 	var err error
 	k.service, err = webhooks.New(cfg)
 	k.Must(err)
-	for shard := range webhooks.DefaultShards {
-		_, err := k.Store.TakeShard(t.Context(), node, webhooks.Shard{ShardID: webhooks.ShardID{Kind: webhooks.SendShard, Number: shard}}, time.Hour)
+	for shard := range webhookstore.DefaultShards {
+		_, err := k.Store.TakeShard(t.Context(), node, webhookstore.Shard{ShardID: webhookstore.ShardID{Kind: webhookstore.SendShard, Number: shard}}, time.Hour)
 		k.Must(err)
 	}
 	k.app = k.newApp()
@@ -76,7 +76,7 @@ func (k *consoleHarness) install(granted identity.Scopes) {
 }
 
 // hook adds a webhook for these events.
-func (k *consoleHarness) hook(names ...string) webhooks.Webhook {
+func (k *consoleHarness) hook(names ...string) partner.Webhook {
 	k.Helper()
 	w, _, err := k.service.Create(k.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL, Events: names})
 	k.Must(err)
@@ -84,14 +84,14 @@ func (k *consoleHarness) hook(names ...string) webhooks.Webhook {
 }
 
 // update changes a webhook.
-func (k *consoleHarness) update(w webhooks.Webhook, c webhooks.Change) webhooks.Webhook {
+func (k *consoleHarness) update(w partner.Webhook, c webhooks.Change) partner.Webhook {
 	k.Helper()
 	changed, err := k.service.Update(k.Context(), w.AppID, w.ID, c)
 	k.Must(err)
 	return changed
 }
 
-func (k *consoleHarness) off(w webhooks.Webhook) { k.update(w, webhooks.Change{Enabled: new(bool)}) }
+func (k *consoleHarness) off(w partner.Webhook) { k.update(w, webhooks.Change{Enabled: new(bool)}) }
 
 func (k *consoleHarness) setApp(change func(*partner.App)) {
 	k.Helper()
@@ -107,7 +107,7 @@ func (k *consoleHarness) uninstall() {
 	k.Helper()
 	_, err := k.Store.EndInstallation(k.Context(), oauthstore.EndInstallation{
 		AppID: k.app.ID, BusinessID: hookBusiness, Status: partner.InstallationRemoved, Now: k.Clock.Now(), RedactAt: k.Clock.Now(),
-		Record: func(partner.Installation) []events.Event { return nil },
+		Record: func(partner.Installation) []partner.Event { return nil },
 	})
 	k.Must(err)
 }
@@ -115,48 +115,48 @@ func (k *consoleHarness) uninstall() {
 func (k *consoleHarness) narrow(to ...string) {
 	k.Helper()
 	_, err := k.Store.SetInstallationScopes(k.Context(), k.app.ID, hookBusiness, identity.MustScopes(to...),
-		func(partner.Installation, partner.Installation) []events.Event { return nil })
+		func(partner.Installation, partner.Installation) []partner.Event { return nil })
 	k.Must(err)
 }
 
 // queued is the delivery of a new event to a webhook.
-func (k *consoleHarness) queued(w webhooks.Webhook, name string) webhooks.Delivery {
+func (k *consoleHarness) queued(w partner.Webhook, name string) partner.Delivery {
 	k.Helper()
 	now := k.Clock.Now()
 
-	d := webhooks.Delivery{
+	d := partner.Delivery{
 		ID: id.New(id.Delivery, now), WebhookID: w.ID, AppID: w.AppID, EventID: id.New(id.Event, now), EventType: name, BusinessID: hookBusiness,
-		Body: []byte(`{"id":"dlv"}`), Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
+		Body: []byte(`{"id":"dlv"}`), Status: partner.DeliveryQueued, NextAttemptAt: now, CreatedAt: now,
 	}
-	_, err := k.Store.QueueTest(k.Context(), w.AppID, w.ID, func(webhooks.Target) (webhooks.Delivery, error) { return d, nil })
+	_, err := k.Store.QueueTest(k.Context(), w.AppID, w.ID, func(webhookstore.Target) (partner.Delivery, error) { return d, nil })
 	k.Must(err)
 	return d
 }
 
 // end records the outcome of a queued delivery's last attempt.
-func (k *consoleHarness) end(d webhooks.Delivery, status webhooks.Status) webhooks.Delivery {
+func (k *consoleHarness) end(d partner.Delivery, status partner.DeliveryStatus) partner.Delivery {
 	k.Helper()
 	now := k.Clock.Now()
-	o := webhooks.Outcome{
-		Due: webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: 1, Status: status, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered with status 500",
-		Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: webhooks.MaxAttempts, StartedAt: now, ResponseCode: 500, Error: "answered with status 500", ResponseBody: []byte("oh")},
+	o := webhookstore.Outcome{
+		Due: webhookstore.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: 1, Status: status, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered with status 500",
+		Attempt: &partner.Attempt{ID: id.New(id.Attempt, now), Number: webhooks.MaxAttempts, StartedAt: now, ResponseCode: 500, Error: "answered with status 500", ResponseBody: []byte("oh")},
 	}
-	if status == webhooks.Retrying {
+	if status == partner.DeliveryRetrying {
 		o.NextAttemptAt = now.Add(time.Minute)
 	}
-	_, err := k.Store.FinishAttempts(k.Context(), webhooks.Finish{Node: node, Now: now, Outcomes: []webhooks.Outcome{o}})
+	_, err := k.Store.FinishAttempts(k.Context(), webhookstore.Finish{Node: node, Now: now, Outcomes: []webhookstore.Outcome{o}})
 	k.Must(err)
 	return k.delivery(d)
 }
 
 // failed is a delivery of a new event that has failed.
-func (k *consoleHarness) failed(w webhooks.Webhook, name string) webhooks.Delivery {
+func (k *consoleHarness) failed(w partner.Webhook, name string) partner.Delivery {
 	k.Helper()
-	return k.end(k.queued(w, name), webhooks.Failed)
+	return k.end(k.queued(w, name), partner.DeliveryFailed)
 }
 
 // delivery reads one again.
-func (k *consoleHarness) delivery(d webhooks.Delivery) webhooks.Delivery {
+func (k *consoleHarness) delivery(d partner.Delivery) partner.Delivery {
 	k.Helper()
 	found, _, err := k.service.Delivery(k.Context(), d.AppID, d.WebhookID, d.ID)
 	k.Must(err)
@@ -164,10 +164,10 @@ func (k *consoleHarness) delivery(d webhooks.Delivery) webhooks.Delivery {
 }
 
 // due are the ids of a webhook's deliveries that are to be sent by now.
-func (k *consoleHarness) due(w webhooks.Webhook) []string {
+func (k *consoleHarness) due(w partner.Webhook) []string {
 	k.Helper()
-	due, err := k.Store.DueDeliveries(k.Context(), webhooks.Claim{
-		Webhooks: []webhooks.WebhookClaim{{WebhookID: w.ID, Limit: 1000}}, Now: k.Clock.Now(), IsTaken: func(string) bool { return false },
+	due, err := k.Store.DueDeliveries(k.Context(), webhookstore.Claim{
+		Webhooks: []webhookstore.WebhookClaim{{WebhookID: w.ID, Limit: 1000}}, Now: k.Clock.Now(), IsTaken: func(string) bool { return false },
 	})
 	k.Must(err)
 	ids := []string{}
@@ -177,7 +177,7 @@ func (k *consoleHarness) due(w webhooks.Webhook) []string {
 	return ids
 }
 
-func (k *consoleHarness) wantDue(w webhooks.Webhook, want ...string) {
+func (k *consoleHarness) wantDue(w partner.Webhook, want ...string) {
 	k.Helper()
 	if diff := cmp.Diff(append([]string{}, want...), k.due(w)); diff != "" {
 		k.Errorf("queued (-want +got)\n%s", diff)
@@ -208,7 +208,7 @@ func wantInvalid(t testing.TB, err error, want ...string) {
 
 func wantNotFound(t testing.TB, what string, err error) {
 	t.Helper()
-	if !errors.Is(err, webhooks.ErrNotFound) {
+	if !errors.Is(err, partner.ErrNotFound) {
 		t.Errorf("%s: %v, want ErrNotFound", what, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
@@ -22,7 +23,7 @@ func TestSentTest(t *testing.T) {
 		r.net.handle(endpoint, response(http.StatusOK))
 		r.advance(time.Minute)
 		d, attempts := r.only(a)
-		if d.ID != fired.ID || d.Status != webhooks.Delivered || d.Attempts != 2 || len(attempts) != 2 {
+		if d.ID != fired.ID || d.Status != partner.DeliveryDelivered || d.Attempts != 2 || len(attempts) != 2 {
 			t.Errorf("%+v, %d attempts", d, len(attempts))
 		}
 		posts := r.net.posts(endpoint)
@@ -90,7 +91,7 @@ func TestSentAgain(t *testing.T) {
 				r.advance(6 * time.Hour)
 			}
 			d, _ := r.only(a)
-			if d.Status != webhooks.Failed || d.Attempts != webhooks.MaxAttempts {
+			if d.Status != partner.DeliveryFailed || d.Attempts != webhooks.MaxAttempts {
 				t.Fatalf("after all attempts: %+v", d)
 			}
 			_, err := r.svc.Redeliver(t.Context(), a.ID, a.webhook.ID, d.ID)
@@ -101,7 +102,7 @@ func TestSentAgain(t *testing.T) {
 		r.advance(time.Minute)
 		d, attempts := r.only(a)
 		posts := r.net.posts(endpoint)
-		if d.Status != webhooks.Delivered || d.Attempts != 2 || len(attempts) != 14 || len(posts) != 14 {
+		if d.Status != partner.DeliveryDelivered || d.Attempts != 2 || len(attempts) != 14 || len(posts) != 14 {
 			t.Fatalf("in the end: %+v, %d attempts, %d posts", d, len(attempts), len(posts))
 		}
 		for i, p := range posts {

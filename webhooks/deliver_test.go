@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
@@ -22,7 +22,7 @@ func TestDelivery(t *testing.T) {
 		r.settle()
 		d, attempts := r.only(a)
 		got := r.net.posts(endpoint)
-		if len(got) != 1 || d.Status != webhooks.Delivered || d.Attempts != 1 || d.ResponseCode != http.StatusNoContent || len(attempts) != 1 {
+		if len(got) != 1 || d.Status != partner.DeliveryDelivered || d.Attempts != 1 || d.ResponseCode != http.StatusNoContent || len(attempts) != 1 {
 			t.Fatalf("%d posts, delivery %+v, attempts %v", len(got), d, attempts)
 		}
 		want := map[string]any{
@@ -65,7 +65,7 @@ func TestRetries(t *testing.T) {
 		for i, pause := range []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour} {
 			d, attempts := r.only(a)
 			due := attempts[i].StartedAt.Add(pause)
-			if d.Status != webhooks.Retrying || d.Attempts != i+1 || !d.NextAttemptAt.Equal(due) || d.LastError != "answered with status 500" {
+			if d.Status != partner.DeliveryRetrying || d.Attempts != i+1 || !d.NextAttemptAt.Equal(due) || d.LastError != "answered with status 500" {
 				t.Fatalf("after attempt %d: %+v, want it due at %v", i+1, d, due)
 			}
 			r.advance(due.Sub(r.clock.Now()) - time.Millisecond)
@@ -76,7 +76,7 @@ func TestRetries(t *testing.T) {
 		}
 		r.advance(29 * 24 * time.Hour)
 		d, attempts := r.only(a)
-		if d.Status != webhooks.Failed || d.Attempts != 6 || len(attempts) != 6 || d.ResponseCode != 500 || !d.NextAttemptAt.IsZero() {
+		if d.Status != partner.DeliveryFailed || d.Attempts != 6 || len(attempts) != 6 || d.ResponseCode != 500 || !d.NextAttemptAt.IsZero() {
 			t.Errorf("in the end: %+v, %d attempts", d, len(attempts))
 		}
 		posts := r.net.posts(endpoint)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // MaxListed is how many deliveries one page of a list has at most.
@@ -17,14 +19,14 @@ const MaxListed = 100
 const MaxCounted = 1000
 
 // Deliveries returns the [MaxListed] most recent deliveries of a webhook, newest
-// first and without their bodies; [ErrNotFound].
-func (s *Service) Deliveries(ctx context.Context, appID, webhookID string) ([]Delivery, error) {
-	page, err := s.cfg.Store.Deliveries(ctx, DeliveryQuery{AppID: appID, WebhookID: webhookID, Limit: MaxListed, Now: s.now()})
+// first and without their bodies; [partner.ErrNotFound].
+func (s *Service) Deliveries(ctx context.Context, appID, webhookID string) ([]partner.Delivery, error) {
+	page, err := s.cfg.Store.Deliveries(ctx, partner.DeliveryQuery{AppID: appID, WebhookID: webhookID, Limit: MaxListed, Now: s.now()})
 	return page.Deliveries, err
 }
 
-// DeliveryPage returns a page of the deliveries of a webhook, newest first; [ErrNotFound]. It sets Limit, if that is not from 1 to [MaxListed], and Now.
-func (s *Service) DeliveryPage(ctx context.Context, q DeliveryQuery) (DeliveryPage, error) {
+// DeliveryPage returns a page of the deliveries of a webhook, newest first; [partner.ErrNotFound]. It sets Limit, if that is not from 1 to [MaxListed], and Now.
+func (s *Service) DeliveryPage(ctx context.Context, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
 	if q.Limit < 1 || q.Limit > MaxListed {
 		q.Limit = MaxListed
 	}
@@ -33,32 +35,24 @@ func (s *Service) DeliveryPage(ctx context.Context, q DeliveryQuery) (DeliveryPa
 }
 
 // Delivery returns one and all its attempts, those before a redelivery included,
-// oldest first; [ErrNotFound].
-func (s *Service) Delivery(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, []Attempt, error) {
+// oldest first; [partner.ErrNotFound].
+func (s *Service) Delivery(ctx context.Context, appID, webhookID, deliveryID string) (partner.Delivery, []partner.Attempt, error) {
 	return s.cfg.Store.Delivery(ctx, appID, webhookID, deliveryID)
 }
 
-// AttemptHour is how the attempts of a webhook that started in an hour have ended, and how long
-// they took. Attempts of tests count too.
-type AttemptHour struct {
-	Start             time.Time // its beginning, in UTC
-	Succeeded, Failed int64
-	Latency           analytics.Latency
-}
-
 // AttemptHours counts the attempts of a webhook in each of the last 24 hours, the one that has
-// begun included, oldest first; hours without attempts are there as zeros. [ErrNotFound].
-func (s *Service) AttemptHours(ctx context.Context, appID, webhookID string) ([]AttemptHour, error) {
-	hooks, err := s.cfg.Store.Webhooks(ctx, WebhookQuery{AppID: appID, WebhookID: webhookID})
+// begun included, oldest first; hours without attempts are there as zeros. [partner.ErrNotFound].
+func (s *Service) AttemptHours(ctx context.Context, appID, webhookID string) ([]analytics.AttemptHour, error) {
+	hooks, err := s.cfg.Store.Webhooks(ctx, webhookstore.WebhookQuery{AppID: appID, WebhookID: webhookID})
 	if err != nil {
 		return nil, err
 	}
 	if len(hooks) == 0 {
-		return nil, ErrNotFound
+		return nil, partner.ErrNotFound
 	}
-	start := s.now().UTC().Truncate(time.Hour).Add(time.Hour - RatedFor)
+	start := s.now().UTC().Truncate(time.Hour).Add(time.Hour - webhookstore.RatedFor)
 	found, err := s.cfg.Store.AttemptHours(ctx, webhookID, start)
-	hours := make([]AttemptHour, RatedFor/time.Hour)
+	hours := make([]analytics.AttemptHour, webhookstore.RatedFor/time.Hour)
 	for i := range hours {
 		hours[i].Start = start.Add(time.Duration(i) * time.Hour)
 		if len(found) > 0 && found[0].Start.Equal(hours[i].Start) {
@@ -78,18 +72,18 @@ type FailedDeliveries struct {
 
 // Requeued is the result of [Service.RedeliverSome].
 type Requeued struct {
-	Queued  []Delivery
+	Queued  []partner.Delivery
 	Skipped int    // those that Redeliver would refuse
 	Next    string // after which to go on; empty: these were all
 }
 
 // RedeliverSome queues some of the failed deliveries of a webhook again, those after the
-// Next of the call before, in one transaction. [ErrNotFound], or an error of apierror: the
+// Next of the call before, in one transaction. [partner.ErrNotFound], or an error of apierror: the
 // app is not usable, or the webhook is off or not verified.
 func (s *Service) RedeliverSome(ctx context.Context, f FailedDeliveries, after string) (Requeued, error) {
 	now := s.now()
-	page, err := s.cfg.Store.Deliveries(ctx, DeliveryQuery{
-		AppID: f.AppID, WebhookID: f.WebhookID, Statuses: []Status{Failed}, EventType: f.EventType,
+	page, err := s.cfg.Store.Deliveries(ctx, partner.DeliveryQuery{
+		AppID: f.AppID, WebhookID: f.WebhookID, Statuses: []partner.DeliveryStatus{partner.DeliveryFailed}, EventType: f.EventType,
 		Since: f.Since, Until: f.Until, After: after, Limit: MaxListed, Now: now,
 	})
 	if err != nil {
@@ -103,9 +97,9 @@ func (s *Service) RedeliverSome(ctx context.Context, f FailedDeliveries, after s
 		ids[i] = d.ID
 	}
 	skipped := map[string]bool{}
-	queued, err := s.cfg.Store.Redeliver(ctx, Redelivery{
-		AppID: f.AppID, WebhookID: f.WebhookID, DeliveryIDs: ids, From: Failed, Now: now,
-		Check: func(d Delivery, standing Standing) error {
+	queued, err := s.cfg.Store.Redeliver(ctx, webhookstore.Redelivery{
+		AppID: f.AppID, WebhookID: f.WebhookID, DeliveryIDs: ids, From: partner.DeliveryFailed, Now: now,
+		Check: func(d partner.Delivery, standing webhookstore.Standing) error {
 			err := s.mayRedeliver(d, standing, now)
 			var refused *apierror.Error
 			switch {
@@ -115,11 +109,11 @@ func (s *Service) RedeliverSome(ctx context.Context, f FailedDeliveries, after s
 			case !standing.IsAppUsable || !standing.IsEnabled || s.isUnverified(standing) || !errors.As(err, &refused):
 				return err
 			}
-			skipped[d.ID] = d.Status == Failed // any other was queued in between
-			return ErrSkip
+			skipped[d.ID] = d.Status == partner.DeliveryFailed // any other was queued in between
+			return webhookstore.ErrSkip
 		},
 	})
-	if errors.Is(err, ErrNotFound) { // all of them were purged in between
+	if errors.Is(err, partner.ErrNotFound) { // all of them were purged in between
 		return Requeued{Next: page.Next}, nil
 	}
 	result := Requeued{Queued: queued, Next: page.Next}
@@ -134,24 +128,24 @@ func (s *Service) RedeliverSome(ctx context.Context, f FailedDeliveries, after s
 // mayQueue returns nil if a delivery can be queued for the webhook, and otherwise an error
 // with the reason.
 func (s *Service) mayQueue(ctx context.Context, appID, webhookID string) error {
-	_, err := s.cfg.Store.QueueTest(ctx, appID, webhookID, func(to Target) (Delivery, error) {
-		return Delivery{}, cmp.Or(s.refusal(Delivery{}, to.Standing), ErrSkip)
+	_, err := s.cfg.Store.QueueTest(ctx, appID, webhookID, func(to webhookstore.Target) (partner.Delivery, error) {
+		return partner.Delivery{}, cmp.Or(s.refusal(partner.Delivery{}, to.Standing), webhookstore.ErrSkip)
 	})
-	if errors.Is(err, ErrSkip) {
+	if errors.Is(err, webhookstore.ErrSkip) {
 		return nil
 	}
 	return err
 }
 
 // AttemptNow moves the next attempt of a retrying delivery to now. It counts as that
-// attempt. [ErrNotFound], or an error of apierror: the delivery is not retrying, the app is
+// attempt. [partner.ErrNotFound], or an error of apierror: the delivery is not retrying, the app is
 // not usable, the webhook is off, the app is not installed in the business, or the event's
 // scope is gone.
-func (s *Service) AttemptNow(ctx context.Context, appID, webhookID, deliveryID string) (Delivery, error) {
-	return s.requeue(ctx, Redelivery{
-		AppID: appID, WebhookID: webhookID, DeliveryIDs: []string{deliveryID}, From: Retrying, Now: s.now(),
-		Check: func(d Delivery, standing Standing) error {
-			if d.Status != Retrying {
+func (s *Service) AttemptNow(ctx context.Context, appID, webhookID, deliveryID string) (partner.Delivery, error) {
+	return s.requeue(ctx, webhookstore.Redelivery{
+		AppID: appID, WebhookID: webhookID, DeliveryIDs: []string{deliveryID}, From: partner.DeliveryRetrying, Now: s.now(),
+		Check: func(d partner.Delivery, standing webhookstore.Standing) error {
+			if d.Status != partner.DeliveryRetrying {
 				return apierror.New(apierror.DeliveryNotRetrying, d.Status)
 			}
 			return s.refusal(d, standing)
@@ -160,10 +154,10 @@ func (s *Service) AttemptNow(ctx context.Context, appID, webhookID, deliveryID s
 }
 
 // requeue queues one delivery.
-func (s *Service) requeue(ctx context.Context, r Redelivery) (Delivery, error) {
+func (s *Service) requeue(ctx context.Context, r webhookstore.Redelivery) (partner.Delivery, error) {
 	queued, err := s.cfg.Store.Redeliver(ctx, r)
 	if err != nil {
-		return Delivery{}, err
+		return partner.Delivery{}, err
 	}
 	return queued[0], nil
 }

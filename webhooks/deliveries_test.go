@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	harnesses "github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/testdb"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -26,7 +27,7 @@ func TestDeliveries(t *testing.T) {
 		k.Clock.Advance(time.Second)
 		d := k.queued(w, sampled)
 		if i == webhooks.MaxListed {
-			d = k.end(d, webhooks.Failed)
+			d = k.end(d, partner.DeliveryFailed)
 		}
 		want = append([]string{d.ID}, want...)
 	}
@@ -40,7 +41,7 @@ func TestDeliveries(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	failed := list[4]
-	if failed.EventType != sampled || failed.Status != webhooks.Failed || failed.Attempts != 6 || failed.ResponseCode != 500 || failed.LastError != "answered with status 500" || failed.Body != nil {
+	if failed.EventType != sampled || failed.Status != partner.DeliveryFailed || failed.Attempts != 6 || failed.ResponseCode != 500 || failed.LastError != "answered with status 500" || failed.Body != nil {
 		t.Errorf("listed as %+v", failed)
 	}
 	one, attempts, err := k.service.Delivery(t.Context(), k.app.ID, w.ID, failed.ID)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 const (
@@ -47,7 +49,7 @@ type dispatcher struct {
 	waiting   waitingRoom
 	look      look
 	claimPace pace
-	attempts  chan Outcome
+	attempts  chan webhookstore.Outcome
 	recorded  chan recordResult
 	searched  chan searchResult
 	stopBy    time.Time // real; zero until the context ends
@@ -55,28 +57,28 @@ type dispatcher struct {
 
 // look records how far the dispatcher has looked into the database.
 type look struct {
-	news       NewsPlace    // nil: not yet
-	until      time.Time    // attempts to repeat that are due by then were looked for
-	isHinted   bool         // deliveries were queued
-	isTime     bool         // to look without a hint
-	unsearched map[int]bool // send shards whose webhooks were not all looked at
-	isAtIt     bool         // a search is under way
-	searchAt   time.Time    // when the next search may begin, in real time
-	searchAll  time.Time    // when every shard is to be searched again, in real time
+	news       webhookstore.NewsPlace // nil: not yet
+	until      time.Time              // attempts to repeat that are due by then were looked for
+	isHinted   bool                   // deliveries were queued
+	isTime     bool                   // to look without a hint
+	unsearched map[int]bool           // send shards whose webhooks were not all looked at
+	isAtIt     bool                   // a search is under way
+	searchAt   time.Time              // when the next search may begin, in real time
+	searchAll  time.Time              // when every shard is to be searched again, in real time
 }
 
 // searchResult is the webhooks of some send shards that have deliveries queued.
 type searchResult struct {
 	shards []int
-	due    []DueWebhook
+	due    []webhookstore.DueWebhook
 	err    error
 }
 
 // recordResult is the result of recording a batch of outcomes.
 type recordResult struct {
-	batch    []Outcome
-	held     map[ShardID]int64 // when it began
-	finished Finished
+	batch    []webhookstore.Outcome
+	held     map[webhookstore.ShardID]int64 // when it began
+	finished webhookstore.Finished
 	err      error
 }
 
@@ -87,7 +89,7 @@ func newDispatcher(s *Service) *dispatcher {
 		owner:     newOwnership(s.store, s.cfg.Logger, node, s.cfg.Lease),
 		scheduler: newScheduler(s.cfg.MaxInFlight, s.cfg.PerEndpoint), recorder: newRecorder(),
 		claimPace: pace{gather: claimGather}, waiting: waitingRoom{},
-		attempts: make(chan Outcome, (1+slowPerSlot)*s.cfg.MaxInFlight), recorded: make(chan recordResult, 1), searched: make(chan searchResult, 1),
+		attempts: make(chan webhookstore.Outcome, (1+slowPerSlot)*s.cfg.MaxInFlight), recorded: make(chan recordResult, 1), searched: make(chan searchResult, 1),
 		look: look{unsearched: map[int]bool{}},
 	}
 }
@@ -95,7 +97,7 @@ func newDispatcher(s *Service) *dispatcher {
 // run dispatches until ctx ends, and then until the attempts in flight are recorded or it
 // is too late.
 func (d *dispatcher) run(ctx context.Context) {
-	queued, freed := d.svc.watch(TopicQueued), d.svc.watch(TopicShards)
+	queued, freed := d.svc.watch(webhookstore.TopicQueued), d.svc.watch(webhookstore.TopicShards)
 	defer queued.Stop()
 	defer freed.Stop()
 	tick := time.NewTicker(lookEvery)
@@ -154,7 +156,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 	leave, cancelLeave := context.WithTimeout(context.WithoutCancel(ctx), leaveGrace)
 	defer cancelLeave()
-	if err := d.svc.store.ReleaseShards(leave, ShardRelease{Node: d.owner.node, IsLeaving: true}); err != nil {
+	if err := d.svc.store.ReleaseShards(leave, webhookstore.ShardRelease{Node: d.owner.node, IsLeaving: true}); err != nil {
 		d.svc.cfg.Logger.ErrorContext(ctx, "webhooks: releasing the shards failed; other nodes wait for the lease to end", "err", err)
 	}
 }
@@ -204,9 +206,9 @@ func (d *dispatcher) step(ctx context.Context) {
 }
 
 // handOver forgets the work of shards that another node has, or will have.
-func (d *dispatcher) handOver(shards []ShardID) {
+func (d *dispatcher) handOver(shards []webhookstore.ShardID) {
 	for _, shard := range shards {
-		if shard.Kind == SendShard {
+		if shard.Kind == webhookstore.SendShard {
 			d.scheduler.forget(shard.Number)
 		}
 	}
@@ -286,14 +288,14 @@ func (d *dispatcher) readDue(ctx context.Context, now time.Time) error {
 	if now.Before(d.look.until) {
 		d.look.until = now
 	}
-	due, err := d.svc.store.DueWebhooks(ctx, DueQuery{Shards: d.owner.sending(), After: d.look.until.Add(-lookBack), Until: now})
+	due, err := d.svc.store.DueWebhooks(ctx, webhookstore.DueQuery{Shards: d.owner.sending(), After: d.look.until.Add(-lookBack), Until: now})
 	if err != nil {
 		return err
 	}
 	d.look.until = now
 	for _, one := range due {
 		if shard := d.owner.shardOf(one.WebhookID); d.owner.isMine(shard) {
-			d.scheduler.add(DueWebhook{WebhookID: one.WebhookID, First: one.First}, shard.Number, now)
+			d.scheduler.add(webhookstore.DueWebhook{WebhookID: one.WebhookID, First: one.First}, shard.Number, now)
 		}
 	}
 	return nil
@@ -322,7 +324,7 @@ func (d *dispatcher) search(ctx context.Context) {
 	shards := slices.Collect(maps.Keys(d.look.unsearched))
 	clear(d.look.unsearched)
 	d.look.isAtIt = true
-	old := DueQuery{Shards: shards, Until: d.look.until.Add(-lookBack)}
+	old := webhookstore.DueQuery{Shards: shards, Until: d.look.until.Add(-lookBack)}
 	go func() {
 		r := searchResult{shards: shards}
 		if r.err = d.svc.store.ForgetDue(ctx, old); r.err == nil {
@@ -365,15 +367,17 @@ func (d *dispatcher) claimAll(ctx context.Context, now time.Time) {
 
 // claim claims once, and reports whether to claim again at once.
 func (d *dispatcher) claim(ctx context.Context, now time.Time) (again bool) {
-	turns := d.scheduler.choose(func(shard int) bool { return d.owner.isMine(ShardID{SendShard, shard}) })
+	turns := d.scheduler.choose(func(shard int) bool {
+		return d.owner.isMine(webhookstore.ShardID{Kind: webhookstore.SendShard, Number: shard})
+	})
 	if len(turns) == 0 {
 		return false
 	}
-	claims := make([]WebhookClaim, len(turns))
+	claims := make([]webhookstore.WebhookClaim, len(turns))
 	for i, t := range turns {
 		claims[i] = t.claim
 	}
-	due, err := d.svc.store.DueDeliveries(ctx, Claim{Webhooks: claims, Now: now, IsTaken: d.svc.outstanding.has})
+	due, err := d.svc.store.DueDeliveries(ctx, webhookstore.Claim{Webhooks: claims, Now: now, IsTaken: d.svc.outstanding.has})
 	if err != nil {
 		d.svc.cfg.Logger.ErrorContext(ctx, "webhooks: reading due deliveries failed", "err", err)
 		d.scheduler.finishTurns(turns, nil)
@@ -392,7 +396,7 @@ func (d *dispatcher) claim(ctx context.Context, now time.Time) (again bool) {
 }
 
 // send begins an attempt, or drops a delivery whose gate has closed.
-func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
+func (d *dispatcher) send(ctx context.Context, due webhookstore.Due, now time.Time) {
 	shard := d.owner.shardOf(due.WebhookID)
 	epoch := d.owner.held[shard]
 	d.owner.outstanding[shard]++
@@ -400,7 +404,7 @@ func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 	d.scheduler.claimed(due)
 	if closed := d.svc.gate(due.Delivery, due.Standing); closed != gateOpen {
 		d.svc.telemetry.drop(ctx, closed)
-		d.recorder.add(Outcome{Due: due, Epoch: epoch, Status: Failed, Attempts: due.Attempts, LastError: closed.text()})
+		d.recorder.add(webhookstore.Outcome{Due: due, Epoch: epoch, Status: partner.DeliveryFailed, Attempts: due.Attempts, LastError: closed.text()})
 		return
 	}
 	d.scheduler.start(due, time.Now())
@@ -409,8 +413,8 @@ func (d *dispatcher) send(ctx context.Context, due Due, now time.Time) {
 }
 
 // complete ends an attempt. Its outcome still has to be recorded.
-func (d *dispatcher) complete(ctx context.Context, o Outcome) {
-	d.scheduler.complete(o.Due.ID, o.Status == Delivered)
+func (d *dispatcher) complete(ctx context.Context, o webhookstore.Outcome) {
+	d.scheduler.complete(o.Due.ID, o.Status == partner.DeliveryDelivered)
 	d.recorder.add(o)
 	d.svc.telemetry.end(ctx, o)
 }
@@ -434,7 +438,7 @@ func (d *dispatcher) record(ctx context.Context, now time.Time) {
 		return
 	}
 	held := maps.Clone(d.owner.held)
-	f := Finish{Node: d.owner.node, Now: now, Outcomes: batch, DisableAfter: d.svc.cfg.DisableAfter}
+	f := webhookstore.Finish{Node: d.owner.node, Now: now, Outcomes: batch, DisableAfter: d.svc.cfg.DisableAfter}
 	go func() {
 		finished, err := d.svc.store.FinishAttempts(ctx, f)
 		d.recorded <- recordResult{batch: batch, held: held, finished: finished, err: err}
@@ -452,8 +456,8 @@ func (d *dispatcher) endRecording(ctx context.Context, r recordResult) {
 		d.svc.outstanding.remove(o.Due.ID)
 		d.owner.outstanding[d.owner.shardOf(o.Due.WebhookID)]--
 		d.scheduler.recorded(o.Due.WebhookID)
-		if o.Status == Retrying && !o.NextAttemptAt.After(d.look.until) { // it was looked for already
-			again := DueWebhook{WebhookID: o.Due.WebhookID, First: o.NextAttemptAt.Truncate(time.Millisecond)}
+		if o.Status == partner.DeliveryRetrying && !o.NextAttemptAt.After(d.look.until) { // it was looked for already
+			again := webhookstore.DueWebhook{WebhookID: o.Due.WebhookID, First: o.NextAttemptAt.Truncate(time.Millisecond)}
 			d.scheduler.add(again, d.owner.shardOf(again.WebhookID).Number, d.look.until)
 		}
 		d.svc.telemetry.count(ctx, o)

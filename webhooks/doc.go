@@ -24,7 +24,7 @@
 // # Health
 //
 // A webhook is failing while its newest attempt has failed and none has succeeded in the hour
-// before it ([Health]). A webhook of which some attempts fail and others succeed is degraded:
+// before it ([partner.WebhookHealth]). A webhook of which some attempts fail and others succeed is degraded:
 //
 //	working ───── attempt failed, none succeeded for an hour ──► failing
 //	failing ──┬── attempt succeeded ───────────────────────────► working

@@ -13,6 +13,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // NewWebhook is a webhook as its developer describes it.
@@ -72,10 +74,10 @@ func (s *Service) CheckChange(c Change) error {
 
 // Create adds a webhook to an app and returns it with its secret, which cannot be read
 // again. The error is a validation error of apierror that names every invalid field, an
-// error that wraps [ErrTooMany] or [ErrTaken], or [ErrNotFound] if the app does not exist.
-func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text string, err error) {
+// error that wraps [webhookstore.ErrTooMany] or [webhookstore.ErrTaken], or [partner.ErrNotFound] if the app does not exist.
+func (s *Service) Create(ctx context.Context, n NewWebhook) (w partner.Webhook, text string, err error) {
 	if err := s.Check(n); err != nil {
-		return Webhook{}, "", err
+		return partner.Webhook{}, "", err
 	}
 	now := s.now()
 	if n.ID == "" {
@@ -91,21 +93,21 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 	}
 	sealed, err := s.seal(n.ID, kept)
 	if err != nil {
-		return Webhook{}, "", err
+		return partner.Webhook{}, "", err
 	}
-	w = Webhook{
-		ID: n.ID, AppID: n.AppID, URL: n.URL, Events: distinct(n.Events), Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now, Version: 1, Secrets: Secrets{Secret: sealed},
+	w = partner.Webhook{
+		ID: n.ID, AppID: n.AppID, URL: n.URL, Events: distinct(n.Events), Enabled: !n.Disabled, CreatedAt: now, UpdatedAt: now, Version: 1, Secrets: partner.Secrets{Secret: sealed},
 	}
 	if s.cfg.VerifyEndpoints && !n.Verified {
 		w.UnverifiedSince = now
 	}
 	switch err := s.cfg.Store.CreateWebhook(ctx, w, s.cfg.MaxWebhooks); {
-	case errors.Is(err, ErrTooMany):
-		return Webhook{}, "", apierror.Invalid(fmt.Sprintf("an app has at most %d webhooks", s.cfg.MaxWebhooks)).WithCause(err)
-	case errors.Is(err, ErrTaken):
-		return Webhook{}, "", apierror.InvalidAt("id", "is taken").WithCause(err)
+	case errors.Is(err, webhookstore.ErrTooMany):
+		return partner.Webhook{}, "", apierror.Invalid(fmt.Sprintf("an app has at most %d webhooks", s.cfg.MaxWebhooks)).WithCause(err)
+	case errors.Is(err, webhookstore.ErrTaken):
+		return partner.Webhook{}, "", apierror.InvalidAt("id", "is taken").WithCause(err)
 	case err != nil:
-		return Webhook{}, "", err
+		return partner.Webhook{}, "", err
 	}
 	if w.UnverifiedSince.IsZero() {
 		return w, n.Secret, nil
@@ -114,33 +116,33 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w Webhook, text str
 	return w, n.Secret, err
 }
 
-// Get returns a webhook of an app; [ErrNotFound].
-func (s *Service) Get(ctx context.Context, appID, webhookID string) (Webhook, error) {
-	found, err := s.cfg.Store.Webhooks(ctx, WebhookQuery{AppID: appID, WebhookID: webhookID, HealthAt: s.now()})
+// Get returns a webhook of an app; [partner.ErrNotFound].
+func (s *Service) Get(ctx context.Context, appID, webhookID string) (partner.Webhook, error) {
+	found, err := s.cfg.Store.Webhooks(ctx, webhookstore.WebhookQuery{AppID: appID, WebhookID: webhookID, HealthAt: s.now()})
 	if err != nil {
-		return Webhook{}, err
+		return partner.Webhook{}, err
 	}
 	if len(found) == 0 {
-		return Webhook{}, ErrNotFound
+		return partner.Webhook{}, partner.ErrNotFound
 	}
 	return found[0], nil
 }
 
 // List returns the webhooks of an app, oldest first.
-func (s *Service) List(ctx context.Context, appID string) ([]Webhook, error) {
-	return s.cfg.Store.Webhooks(ctx, WebhookQuery{AppID: appID, HealthAt: s.now()})
+func (s *Service) List(ctx context.Context, appID string) ([]partner.Webhook, error) {
+	return s.cfg.Store.Webhooks(ctx, webhookstore.WebhookQuery{AppID: appID, HealthAt: s.now()})
 }
 
-// Update changes a webhook; [ErrNotFound], or an error of apierror: a validation error, or
+// Update changes a webhook; [partner.ErrNotFound], or an error of apierror: a validation error, or
 // CONFLICT. What is queued goes to the new URL.
-func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change) (Webhook, error) {
+func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change) (partner.Webhook, error) {
 	if err := s.CheckChange(c); err != nil {
-		return Webhook{}, err
+		return partner.Webhook{}, err
 	}
 	now := s.now()
-	saved, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w Webhook) (Webhook, error) {
+	saved, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w partner.Webhook) (partner.Webhook, error) {
 		if c.Version != nil && *c.Version != w.Version {
-			return Webhook{}, apierror.New(apierror.Conflict)
+			return partner.Webhook{}, apierror.New(apierror.Conflict)
 		}
 		if c.URL != nil && *c.URL != w.URL {
 			w.URL = *c.URL
@@ -159,17 +161,17 @@ func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change)
 		return w, nil
 	})
 	if err != nil {
-		return Webhook{}, err
+		return partner.Webhook{}, err
 	}
 	if s.cfg.VerifyEndpoints && !saved.UnverifiedSince.IsZero() {
 		if _, err := s.challenge(ctx, saved, now); err != nil {
-			return Webhook{}, err
+			return partner.Webhook{}, err
 		}
 	}
 	return s.Get(ctx, appID, webhookID) // with its health
 }
 
-// Delete deletes a webhook; [ErrNotFound]. What is queued for it is not sent.
+// Delete deletes a webhook; [partner.ErrNotFound]. What is queued for it is not sent.
 func (s *Service) Delete(ctx context.Context, appID, webhookID string) error {
 	return s.cfg.Store.DeleteWebhook(ctx, appID, webhookID, s.now())
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	harnesses "github.com/partnerkit/partnerkit/internal/harness"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // WH-01: several webhooks, each with its URL, its events, its secret and its switch.
@@ -26,7 +28,7 @@ func TestCreate(t *testing.T) {
 	if !regexp.MustCompile(`^whk_[0-9a-v]{26}$`).MatchString(first.ID) || !regexp.MustCompile(`^whsec_[A-Za-z0-9+/]{43}=$`).MatchString(secret) {
 		t.Errorf("id %q, secret %q", first.ID, secret)
 	}
-	want := webhooks.Webhook{
+	want := partner.Webhook{
 		ID: first.ID, AppID: k.app.ID, URL: hookURL, Events: []string{"invoice.paid", "customer.created", "app.installed"}, Enabled: true,
 		CreatedAt: harnesses.Start.Add(time.Millisecond), UpdatedAt: harnesses.Start.Add(time.Millisecond), Version: 1, Secrets: first.Secrets,
 	}
@@ -43,7 +45,7 @@ func TestCreate(t *testing.T) {
 	}
 	list, err := k.service.List(t.Context(), k.app.ID)
 	k.Must(err)
-	if diff := cmp.Diff([]webhooks.Webhook{first, second}, list); diff != "" {
+	if diff := cmp.Diff([]partner.Webhook{first, second}, list); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	_, _, err = k.service.Create(t.Context(), webhooks.NewWebhook{AppID: "app_absent", URL: hookURL})
@@ -117,7 +119,7 @@ func TestCreateFixture(t *testing.T) {
 	}
 	_, _, err = k.service.Create(t.Context(), fixture)
 	wantInvalid(t, err, "id is taken")
-	if !errors.Is(err, webhooks.ErrTaken) {
+	if !errors.Is(err, webhookstore.ErrTaken) {
 		t.Errorf("%v does not say ErrTaken", err)
 	}
 }
@@ -132,7 +134,7 @@ func TestCreateTooMany(t *testing.T) {
 		}
 		_, _, err := k.service.Create(t.Context(), webhooks.NewWebhook{AppID: k.app.ID, URL: hookURL})
 		wantInvalid(t, err, fmt.Sprintf("an app has at most %d webhooks", limit))
-		if !errors.Is(err, webhooks.ErrTooMany) {
+		if !errors.Is(err, webhookstore.ErrTooMany) {
 			t.Errorf("%v does not say ErrTooMany", err)
 		}
 		k.app = k.newApp()
@@ -148,13 +150,13 @@ func TestUpdate(t *testing.T) {
 	url, names, on, off := hookURL+"/new", []string{"customer.created", "customer.created", "invoice.paid"}, true, false
 	for _, step := range []struct {
 		change webhooks.Change
-		want   func(*webhooks.Webhook)
+		want   func(*partner.Webhook)
 	}{
-		{webhooks.Change{URL: &url}, func(w *webhooks.Webhook) { w.URL = url }},
-		{webhooks.Change{Events: &names}, func(w *webhooks.Webhook) { w.Events = []string{"customer.created", "invoice.paid"} }},
-		{webhooks.Change{Enabled: &off}, func(w *webhooks.Webhook) { w.Enabled = false }},
-		{webhooks.Change{Enabled: &on, Events: &[]string{}}, func(w *webhooks.Webhook) { w.Enabled, w.Events = true, []string{} }},
-		{webhooks.Change{}, func(*webhooks.Webhook) {}},
+		{webhooks.Change{URL: &url}, func(w *partner.Webhook) { w.URL = url }},
+		{webhooks.Change{Events: &names}, func(w *partner.Webhook) { w.Events = []string{"customer.created", "invoice.paid"} }},
+		{webhooks.Change{Enabled: &off}, func(w *partner.Webhook) { w.Enabled = false }},
+		{webhooks.Change{Enabled: &on, Events: &[]string{}}, func(w *partner.Webhook) { w.Enabled, w.Events = true, []string{} }},
+		{webhooks.Change{}, func(*partner.Webhook) {}},
 	} {
 		k.Clock.Advance(time.Minute)
 		want := before

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // UseClient replaces the HTTP client before Run, for tests.
@@ -12,16 +14,18 @@ func (s *Service) UseClient(client *outbound.Client) { s.http = client }
 // Share is share, for tests.
 var Share = share
 
-// Next is next, for tests.
-func (d Delivery) Next(succeeded bool, now time.Time) Delivery {
-	return d.next(succeeded, now, defaultRetryDelays())
+// Next is next with the default delays, for tests.
+func Next(d partner.Delivery, succeeded bool, now time.Time) partner.Delivery { //nolint:revive // the outcome, not a switch
+	return next(d, succeeded, now, defaultRetryDelays())
 }
 
 // Plan bounds, for tests.
 const PlanDeliveries, PlanBytes = planDeliveries, planBytes
 
 // PlanOf is the plan for what is unplanned, for tests.
-func (s *Service) PlanOf(u Unplanned, now time.Time) Plan { return s.plan(u, now, now).plan }
+func (s *Service) PlanOf(u webhookstore.Unplanned, now time.Time) webhookstore.Plan {
+	return s.plan(u, now, now).plan
+}
 
 // Usage is the count of recent deliveries by business.
 type Usage struct{ usage }

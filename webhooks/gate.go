@@ -1,6 +1,10 @@
 package webhooks
 
-import "github.com/partnerkit/partnerkit/events"
+import (
+	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
+)
 
 // gate is why a delivery may not be sent; empty: it may.
 type gate string
@@ -32,7 +36,7 @@ func (g gate) text() string {
 
 // gate checks a delivery before it is sent, and before it is sent again. The last gate is that
 // the webhook is verified: only a delivery that may be sent otherwise waits for that.
-func (s *Service) gate(d Delivery, now Standing) gate {
+func (s *Service) gate(d partner.Delivery, now webhookstore.Standing) gate {
 	closed := s.gateOf(d, now)
 	if closed == gateOpen && s.isUnverified(now) {
 		return gateUnverified
@@ -42,7 +46,7 @@ func (s *Service) gate(d Delivery, now Standing) gate {
 
 // gateOf checks everything but whether the webhook is verified. A test needs no installation
 // and no scope, and neither does an event about the app itself.
-func (s *Service) gateOf(d Delivery, now Standing) gate {
+func (s *Service) gateOf(d partner.Delivery, now webhookstore.Standing) gate {
 	switch {
 	case now.IsDeleted:
 		return gateDeleted

@@ -12,7 +12,6 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 var noInvoices = identity.MustScopes("customers:read", "events:read")
@@ -24,7 +23,7 @@ var gates = map[string]struct {
 	keepApp bool // an event of the app's own life passes
 }{
 	"off": {func(r *harness, a app) error {
-		return r.change(a, func(w *webhooks.Webhook) { w.Enabled = false })
+		return r.change(a, func(w *partner.Webhook) { w.Enabled = false })
 	}, "not sent: the webhook is switched off", false},
 	"suspended": {func(r *harness, a app) error {
 		return fixture.SetAppStatus(r.t.Context(), r, a.ID, partner.AppSuspended)
@@ -43,14 +42,14 @@ var gates = map[string]struct {
 		return err
 	}, "not sent: the app or its installation lacks the scope of the event", true},
 	"installation narrowed": {func(r *harness, a app) error {
-		_, err := r.SetInstallationScopes(r.t.Context(), a.ID, a.business, noInvoices, func(_, _ partner.Installation) []events.Event { return nil })
+		_, err := r.SetInstallationScopes(r.t.Context(), a.ID, a.business, noInvoices, func(_, _ partner.Installation) []partner.Event { return nil })
 		return err
 	}, "not sent: the app or its installation lacks the scope of the event", true},
 }
 
 // change updates a webhook.
-func (r *harness) change(a app, change func(*webhooks.Webhook)) error {
-	_, err := r.UpdateWebhook(r.t.Context(), a.ID, a.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+func (r *harness) change(a app, change func(*partner.Webhook)) error {
+	_, err := r.UpdateWebhook(r.t.Context(), a.ID, a.webhook.ID, func(w partner.Webhook) (partner.Webhook, error) {
 		change(&w)
 		return w, nil
 	})
@@ -61,16 +60,16 @@ func (r *harness) uninstall(a app) error {
 	now := r.clock.Now()
 	_, err := r.EndInstallation(r.t.Context(), oauthstore.EndInstallation{
 		AppID: a.ID, BusinessID: a.business, Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(oauthserver.RedactDelay),
-		Record: func(partner.Installation) []events.Event { return nil },
+		Record: func(partner.Installation) []partner.Event { return nil },
 	})
 	return err
 }
 
 // recordFor records an event of the app's own life.
-func (r *harness) recordFor(a app, name string) events.Event {
+func (r *harness) recordFor(a app, name string) partner.Event {
 	r.t.Helper()
 	now := r.clock.Now()
-	e := events.Event{ID: id.New(id.Event, now), Type: name, BusinessID: a.business, AppID: a.ID, Data: []byte(`{}`), CreatedAt: now}
+	e := partner.Event{ID: id.New(id.Event, now), Type: name, BusinessID: a.business, AppID: a.ID, Data: []byte(`{}`), CreatedAt: now}
 	r.must(r.RecordEvents(r.t.Context(), e))
 	return e
 }
@@ -89,7 +88,7 @@ func TestGatesCloseBetweenAttempts(t *testing.T) {
 				r.must(gate.close(r, a))
 				r.advance(time.Hour)
 				d, attempts := r.only(a)
-				if d.Status != webhooks.Failed || d.LastError != gate.text || d.Attempts != 1 || len(attempts) != 1 || !d.NextAttemptAt.IsZero() {
+				if d.Status != partner.DeliveryFailed || d.LastError != gate.text || d.Attempts != 1 || len(attempts) != 1 || !d.NextAttemptAt.IsZero() {
 					t.Errorf("%+v, %d attempts", d, len(attempts))
 				}
 				if posts := r.net.posts(endpoint); len(posts) != 1 {

@@ -16,23 +16,24 @@ import (
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // oddStore is the store of a node that has bad luck.
 type oddStore struct {
 	*sqlstore.Store
-	linger time.Duration             // before a response of FinishAttempts arrives
-	faster func(seen webhooks.Shard) // what others do just before TakeShard
-	isDeaf bool                      // the next response of TakeShard is lost
+	linger time.Duration                 // before a response of FinishAttempts arrives
+	faster func(seen webhookstore.Shard) // what others do just before TakeShard
+	isDeaf bool                          // the next response of TakeShard is lost
 }
 
-func (s *oddStore) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
+func (s *oddStore) FinishAttempts(ctx context.Context, f webhookstore.Finish) (webhookstore.Finished, error) {
 	done, err := s.Store.FinishAttempts(ctx, f)
 	time.Sleep(s.linger)
 	return done, err
 }
 
-func (s *oddStore) TakeShard(ctx context.Context, node string, seen webhooks.Shard, lease time.Duration) (bool, error) {
+func (s *oddStore) TakeShard(ctx context.Context, node string, seen webhookstore.Shard, lease time.Duration) (bool, error) {
 	if s.faster != nil {
 		s.faster(seen)
 	}
@@ -57,7 +58,7 @@ func inOddBubble(t *testing.T, test func(t *testing.T, r *harness, odd *oddStore
 }
 
 // sender makes a sender on the harness's network.
-func (r *harness) sender(store webhooks.Store) *webhooks.Service {
+func (r *harness) sender(store webhookstore.Store) *webhooks.Service {
 	r.t.Helper()
 	svc, err := webhooks.New(webhooks.Config{
 		Store: store, Keyring: fixture.Keyring(1), Dial: r.net.dial, Clock: r.clock, Options: webhooks.Options{AllowLoopback: true, Lease: 4 * time.Second},
@@ -78,7 +79,7 @@ func (r *harness) beside() (stop func()) {
 // appInShard creates an app whose webhook is in a shard, and returns the webhook's address.
 func (r *harness) appInShard(shard int) (a app, address string) {
 	r.t.Helper()
-	for i := 0; address == "" || webhooks.ShardOf(a.webhook.ID, webhooks.DefaultShards) != shard; i++ {
+	for i := 0; address == "" || webhookstore.ShardOf(a.webhook.ID, webhookstore.DefaultShards) != shard; i++ {
 		address = fmt.Sprintf("127.0.1.%d", i)
 		a = r.app(address, "invoice.created")
 	}
@@ -108,7 +109,7 @@ func TestShardThatWasGivenAway(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		for i, a := range apps {
 			if got := len(r.net.posts(fmt.Sprintf("127.0.1.%d", i))); got != rounds {
-				t.Errorf("shard %d: %d posts, want %d", webhooks.ShardOf(a.webhook.ID, webhooks.DefaultShards), got, rounds)
+				t.Errorf("shard %d: %d posts, want %d", webhookstore.ShardOf(a.webhook.ID, webhookstore.DefaultShards), got, rounds)
 			}
 		}
 	})
@@ -119,13 +120,13 @@ func TestShardThatSomebodyElseTook(t *testing.T) {
 	inOddBubble(t, func(t *testing.T, r *harness, odd *oddStore) {
 		_, err := r.Beat(t.Context(), "other", time.Hour)
 		r.must(err)
-		odd.faster = func(seen webhooks.Shard) {
-			if seen.Number < webhooks.DefaultShards/2 && seen.Kind == webhooks.SendShard {
+		odd.faster = func(seen webhookstore.Shard) {
+			if seen.Number < webhookstore.DefaultShards/2 && seen.Kind == webhookstore.SendShard {
 				_, err := r.TakeShard(t.Context(), "other", seen, time.Hour)
 				r.must(err)
 			}
 		}
-		a, address := r.appInShard(webhooks.DefaultShards - 1)
+		a, address := r.appInShard(webhookstore.DefaultShards - 1)
 		_, err = r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
 		r.must(err)
 		r.start()
@@ -151,7 +152,7 @@ func TestShardThatWasTakenUnheard(t *testing.T) {
 		fleet, err := r.Beat(t.Context(), "other", time.Hour)
 		r.must(err)
 		for _, shard := range fleet.Shards {
-			if shard.ShardID == (webhooks.ShardID{Kind: webhooks.SendShard}) {
+			if shard.ShardID == (webhookstore.ShardID{Kind: webhookstore.SendShard}) {
 				continue
 			}
 			_, err := r.TakeShard(t.Context(), "other", shard, time.Hour)
@@ -222,7 +223,7 @@ func TestNodeThatStandsStill(t *testing.T) {
 	if others.Nodes != 1 {
 		t.Errorf("%d nodes, want 1: the lease of the other has ended", others.Nodes)
 	}
-	take := func(shard webhooks.Shard) bool {
+	take := func(shard webhookstore.Shard) bool {
 		t.Helper()
 		taken, err := store.TakeShard(ctx, "other", shard, time.Minute)
 		must(err)

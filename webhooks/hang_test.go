@@ -7,9 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // hanging is a store on a database that no longer responds once isHanging is set.
@@ -35,28 +37,28 @@ func (s *hanging) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (s *hanging) Beat(ctx context.Context, node string, lease time.Duration) (webhooks.Fleet, error) {
+func (s *hanging) Beat(ctx context.Context, node string, lease time.Duration) (webhookstore.Fleet, error) {
 	if err := s.wait(ctx); err != nil {
-		return webhooks.Fleet{}, err
+		return webhookstore.Fleet{}, err
 	}
 	return s.Store.Beat(ctx, node, lease)
 }
 
-func (s *hanging) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
+func (s *hanging) FinishAttempts(ctx context.Context, f webhookstore.Finish) (webhookstore.Finished, error) {
 	if err := s.wait(ctx); err != nil {
-		return webhooks.Finished{}, err
+		return webhookstore.Finished{}, err
 	}
 	return s.Store.FinishAttempts(ctx, f)
 }
 
-func (s *hanging) Unplanned(ctx context.Context, of []webhooks.Backlog) (webhooks.Unplanned, error) {
+func (s *hanging) Unplanned(ctx context.Context, of []webhookstore.Backlog) (webhookstore.Unplanned, error) {
 	if err := s.wait(ctx); err != nil {
-		return webhooks.Unplanned{}, err
+		return webhookstore.Unplanned{}, err
 	}
 	return s.Store.Unplanned(ctx, of)
 }
 
-func (s *hanging) ReleaseShards(ctx context.Context, r webhooks.ShardRelease) error {
+func (s *hanging) ReleaseShards(ctx context.Context, r webhookstore.ShardRelease) error {
 	if err := s.wait(ctx); err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func TestGoesOnAfterHang_DLV05(t *testing.T) {
 		time.Sleep(time.Minute)
 		store.isHanging.Store(false)
 		time.Sleep(time.Minute)
-		if d, _ := r.only(a); d.Status != webhooks.Delivered {
+		if d, _ := r.only(a); d.Status != partner.DeliveryDelivered {
 			t.Errorf("the delivery is %s", d.Status)
 		}
 		r.halt()

@@ -105,7 +105,7 @@ func (r *harness) settle() {
 // app is an app with one webhook, connected to a business.
 type app struct {
 	partner.App
-	webhook  webhooks.Webhook
+	webhook  partner.Webhook
 	secret   string
 	business string
 }
@@ -139,7 +139,7 @@ func (r *harness) connect(a app, business string, granted identity.Scopes) {
 }
 
 // record records an event of a business.
-func (r *harness) record(business, name string) events.Event {
+func (r *harness) record(business, name string) partner.Event {
 	r.t.Helper()
 	recorded, err := r.log.Record(r.t.Context(), r.Store, events.Draft{Type: name, BusinessID: business, Data: map[string]any{"id": "inv_1", "html": "<b>&"}})
 	r.must(err)
@@ -147,7 +147,7 @@ func (r *harness) record(business, name string) events.Event {
 }
 
 // only returns the only delivery of an app's webhook and its attempts.
-func (r *harness) only(a app) (webhooks.Delivery, []webhooks.Attempt) {
+func (r *harness) only(a app) (partner.Delivery, []partner.Attempt) {
 	r.t.Helper()
 	all, err := r.svc.Deliveries(r.t.Context(), a.ID, a.webhook.ID)
 	r.must(err)

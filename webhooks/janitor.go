@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // tidyBatch is the number of records purged in one transaction: few, so that sending does
@@ -12,8 +13,8 @@ import (
 const tidyBatch = 200
 
 // keepMinutes is how long the counts of a minute are kept, which Health.FailureRate needs for
-// [RatedFor].
-const keepMinutes = RatedFor + time.Hour
+// [webhookstore.RatedFor].
+const keepMinutes = webhookstore.RatedFor + time.Hour
 
 // tidy purges old records until a batch is not full. Any number of nodes may do so. After
 // an error, which is logged, the next call tries again.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -30,7 +29,7 @@ func (m *model) uninstall() string {
 	now, e := m.clock.Now(), m.eventFor(kindUninstalled, app, b)
 	_, err := m.EndInstallation(m.t.Context(), oauthstore.EndInstallation{
 		AppID: m.apps[app].ID, BusinessID: business(b), Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(oauthserver.RedactDelay),
-		Record: func(partner.Installation) []events.Event { return []events.Event{e} },
+		Record: func(partner.Installation) []partner.Event { return []partner.Event{e} },
 	})
 	m.must(err)
 	m.become(func(w *settings) { w.links[app][b] = modelLink{} })
@@ -48,7 +47,7 @@ func (m *model) install() string {
 		scopes = scopeSet(1 + m.dice(int(allScopes)))
 	}
 	_, _, err := fixture.Approve(m.t.Context(), m, fixture.Consent{
-		App: m.apps[app].App, BusinessID: business(b), UserID: "usr_1", Scopes: scopes.scopes(), Now: m.clock.Now(), Events: []events.Event{e},
+		App: m.apps[app].App, BusinessID: business(b), UserID: "usr_1", Scopes: scopes.scopes(), Now: m.clock.Now(), Events: []partner.Event{e},
 	})
 	m.must(err)
 	m.become(func(w *settings) { w.links[app][b] = modelLink{m.birth(), scopes} })
@@ -81,7 +80,7 @@ func (m *model) scopeLink() string {
 		return ""
 	}
 	scopes, e := m.someScopes(), m.eventFor(kindScopesUpdated, app, b)
-	_, err := m.SetInstallationScopes(m.t.Context(), m.apps[app].ID, business(b), scopes.scopes(), func(_, _ partner.Installation) []events.Event { return []events.Event{e} })
+	_, err := m.SetInstallationScopes(m.t.Context(), m.apps[app].ID, business(b), scopes.scopes(), func(_, _ partner.Installation) []partner.Event { return []partner.Event{e} })
 	m.must(err)
 	m.become(func(w *settings) { w.links[app][b].scopes = scopes })
 	m.happened(e, kindScopesUpdated, b, app)

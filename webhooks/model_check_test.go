@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // settle lets the sender do all that is due, and holds what came of it against the
@@ -166,7 +167,7 @@ func (m *model) rows() map[string]*row {
 		var due int64
 		var shard int
 		m.must(scan(&id, &due, &webhook, &shard))
-		if r := rows[id]; r == nil || waiting[id] != 0 || r.webhook != webhook || r.state.due != due || !r.state.isWaiting() || shard != webhooks.ShardOf(webhook, webhooks.DefaultShards) {
+		if r := rows[id]; r == nil || waiting[id] != 0 || r.webhook != webhook || r.state.due != due || !r.state.isWaiting() || shard != webhookstore.ShardOf(webhook, webhookstore.DefaultShards) {
 			m.fail("%s is in the queue of %s at %s, and is %+v", id, webhook, showMS(due), rows[id])
 		}
 		waiting[id] = due

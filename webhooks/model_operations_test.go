@@ -83,7 +83,7 @@ func (m *model) birth() birth {
 }
 
 // happened takes notice of an event that was committed, in the settings as it is now.
-func (m *model) happened(e events.Event, kind, business, app int) {
+func (m *model) happened(e partner.Event, kind, business, app int) {
 	m.pending = append(m.pending, &happening{
 		birth: birth{m.order, e.CreatedAt.UnixMilli()}, id: e.ID, data: string(e.Data), kind: kind, business: business, app: app,
 		from: m.seen[len(m.seen)-1].number,
@@ -120,9 +120,9 @@ func (m *model) record() string {
 }
 
 // eventFor makes an event of an app's own life.
-func (m *model) eventFor(kind, app, b int) events.Event {
+func (m *model) eventFor(kind, app, b int) partner.Event {
 	now := m.clock.Now()
-	return events.Event{
+	return partner.Event{
 		ID: id.New(id.Event, now), Type: modelKinds[kind].name, BusinessID: business(b), AppID: m.apps[app].ID,
 		Data: []byte(fmt.Sprintf(`{"order":%d}`, m.order)), CreatedAt: now.Truncate(time.Millisecond),
 	}

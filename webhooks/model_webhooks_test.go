@@ -32,7 +32,7 @@ func (m *model) flip() string {
 		return ""
 	}
 	off := !m.settings.hooks[i].isOff
-	_, err := m.UpdateWebhook(m.t.Context(), m.appOf(i), m.settings.hooks[i].id, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+	_, err := m.UpdateWebhook(m.t.Context(), m.appOf(i), m.settings.hooks[i].id, func(w partner.Webhook) (partner.Webhook, error) {
 		w.Enabled = !off
 		return w, nil
 	})
@@ -149,7 +149,7 @@ func (m *model) redeliverOne(d *modelDelivery) string {
 		m.fail("redelivery of %s: %q (%v), want %q; it is %v", d.id, got, err, want, d.may)
 	}
 	if err == nil {
-		if queued.ID != d.id || queued.Status != webhooks.Queued || queued.Attempts != 0 {
+		if queued.ID != d.id || queued.Status != partner.DeliveryQueued || queued.Attempts != 0 {
 			m.fail("redelivered: %+v", queued)
 		}
 		d.may = []modelState{queuedState(now, d.may[0].log)}
@@ -162,7 +162,7 @@ func codeOf(err error) string {
 	switch {
 	case err == nil:
 		return ""
-	case errors.Is(err, webhooks.ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		return "not found"
 	case errors.As(err, &api):
 		return string(api.Code())

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // A lease is renewed four times before it ends, and ends a little before Config.Lease
@@ -18,25 +20,25 @@ const (
 
 // ownership is the shards that a node holds. It is not safe for concurrent use.
 type ownership struct {
-	store  ShardStore
+	store  webhookstore.Store
 	log    *slog.Logger
 	node   string
 	period time.Duration // Config.Lease
 
-	shards      int               // of each kind; 0: not known yet
-	held        map[ShardID]int64 // with their epochs
-	draining    map[ShardID]bool  // of these: to be released once nothing is outstanding
-	outstanding map[ShardID]int   // deliveries that are claimed and not recorded
-	ends        time.Time         // of the leases, in real time
-	nextBeat    time.Time         // in real time
-	isStopping  bool              // no new work is begun
-	isChanged   bool              // planning may return something else than before
+	shards      int                            // of each kind; 0: not known yet
+	held        map[webhookstore.ShardID]int64 // with their epochs
+	draining    map[webhookstore.ShardID]bool  // of these: to be released once nothing is outstanding
+	outstanding map[webhookstore.ShardID]int   // deliveries that are claimed and not recorded
+	ends        time.Time                      // of the leases, in real time
+	nextBeat    time.Time                      // in real time
+	isStopping  bool                           // no new work is begun
+	isChanged   bool                           // planning may return something else than before
 }
 
-func newOwnership(store ShardStore, log *slog.Logger, node string, period time.Duration) *ownership {
+func newOwnership(store webhookstore.Store, log *slog.Logger, node string, period time.Duration) *ownership {
 	return &ownership{
 		store: store, log: log, node: node, period: period,
-		held: map[ShardID]int64{}, draining: map[ShardID]bool{}, outstanding: map[ShardID]int{},
+		held: map[webhookstore.ShardID]int64{}, draining: map[webhookstore.ShardID]bool{}, outstanding: map[webhookstore.ShardID]int{},
 	}
 }
 
@@ -44,21 +46,21 @@ func newOwnership(store ShardStore, log *slog.Logger, node string, period time.D
 func (o *ownership) lease() time.Duration { return o.period * leaseUsed / beatsPerLease }
 
 // isMine reports whether new work of a shard may be begun.
-func (o *ownership) isMine(shard ShardID) bool {
+func (o *ownership) isMine(shard webhookstore.ShardID) bool {
 	_, ok := o.held[shard]
 	return ok && !o.draining[shard] && !o.isStopping && time.Now().Before(o.ends)
 }
 
 // shardOf returns the shard of a webhook's deliveries.
-func (o *ownership) shardOf(webhookID string) ShardID {
-	return ShardID{SendShard, ShardOf(webhookID, max(o.shards, 1))}
+func (o *ownership) shardOf(webhookID string) webhookstore.ShardID {
+	return webhookstore.ShardID{Kind: webhookstore.SendShard, Number: webhookstore.ShardOf(webhookID, max(o.shards, 1))}
 }
 
 // sending returns the send shards that the node holds.
 func (o *ownership) sending() []int {
 	var shards []int
 	for shard := range o.held {
-		if shard.Kind == SendShard {
+		if shard.Kind == webhookstore.SendShard {
 			shards = append(shards, shard.Number)
 		}
 	}
@@ -69,7 +71,7 @@ func (o *ownership) sending() []int {
 func (o *ownership) planning() map[int]int64 {
 	shards := map[int]int64{}
 	for shard, epoch := range o.held {
-		if shard.Kind == PlanShard && o.isMine(shard) {
+		if shard.Kind == webhookstore.PlanShard && o.isMine(shard) {
 			shards[shard.Number] = epoch
 		}
 	}
@@ -78,8 +80,8 @@ func (o *ownership) planning() map[int]int64 {
 
 // handover holds the changes in the shards of a node.
 type handover struct {
-	lost    []ShardID // that the node held
-	unknown []int     // send shards that were gained, or whose work was passed over
+	lost    []webhookstore.ShardID // that the node held
+	unknown []int                  // send shards that were gained, or whose work was passed over
 }
 
 // beat renews the leases when it is time, takes free shards while other nodes have their
@@ -110,10 +112,10 @@ func (o *ownership) beat(ctx context.Context) handover {
 	}
 	if !o.isStopping {
 		was := o.draining
-		o.draining = map[ShardID]bool{}
-		for _, kind := range []ShardKind{PlanShard, SendShard} {
+		o.draining = map[webhookstore.ShardID]bool{}
+		for _, kind := range []webhookstore.ShardKind{webhookstore.PlanShard, webhookstore.SendShard} {
 			of := fleet
-			of.Shards = slices.DeleteFunc(slices.Clone(fleet.Shards), func(s Shard) bool { return s.Kind != kind })
+			of.Shards = slices.DeleteFunc(slices.Clone(fleet.Shards), func(s webhookstore.Shard) bool { return s.Kind != kind })
 			take, excess := share(o.node, of)
 			o.take(ctx, of, len(take))
 			maps.Copy(o.draining, excess)
@@ -125,7 +127,7 @@ func (o *ownership) beat(ctx context.Context) handover {
 		}
 	}
 	for shard, epoch := range o.held {
-		if before, ok := had[shard]; shard.Kind == SendShard && (!ok || before != epoch) {
+		if before, ok := had[shard]; shard.Kind == webhookstore.SendShard && (!ok || before != epoch) {
 			change.unknown = append(change.unknown, shard.Number)
 		}
 	}
@@ -142,9 +144,9 @@ func (o *ownership) beat(ctx context.Context) handover {
 }
 
 // take takes n free shards. When another node is faster it tries the next.
-func (o *ownership) take(ctx context.Context, fleet Fleet, n int) {
+func (o *ownership) take(ctx context.Context, fleet webhookstore.Fleet, n int) {
 	for _, shard := range fleet.Shards {
-		if n == 0 || !shard.isFree(o.node) {
+		if n == 0 || !isFree(shard, o.node) {
 			continue
 		}
 		taken, err := o.store.TakeShard(ctx, o.node, shard, o.lease())
@@ -161,8 +163,8 @@ func (o *ownership) take(ctx context.Context, fleet Fleet, n int) {
 
 // keep compares shards that the node held before with those of the store, and returns those
 // that it lost.
-func (o *ownership) keep(before map[ShardID]int64, now []Shard) (lost []ShardID) {
-	holds := map[ShardID]int64{}
+func (o *ownership) keep(before map[webhookstore.ShardID]int64, now []webhookstore.Shard) (lost []webhookstore.ShardID) {
+	holds := map[webhookstore.ShardID]int64{}
 	for _, shard := range now {
 		if shard.Holder == o.node {
 			holds[shard.ShardID] = shard.Epoch
@@ -172,20 +174,20 @@ func (o *ownership) keep(before map[ShardID]int64, now []Shard) (lost []ShardID)
 }
 
 // keepSending is keep for the send shards alone.
-func (o *ownership) keepSending(before map[ShardID]int64, now map[int]int64) (lost []ShardID) {
-	sent, holds := map[ShardID]int64{}, map[ShardID]int64{}
+func (o *ownership) keepSending(before map[webhookstore.ShardID]int64, now map[int]int64) (lost []webhookstore.ShardID) {
+	sent, holds := map[webhookstore.ShardID]int64{}, map[webhookstore.ShardID]int64{}
 	for shard, epoch := range before {
-		if shard.Kind == SendShard {
+		if shard.Kind == webhookstore.SendShard {
 			sent[shard] = epoch
 		}
 	}
 	for shard, epoch := range now {
-		holds[ShardID{SendShard, shard}] = epoch
+		holds[webhookstore.ShardID{Kind: webhookstore.SendShard, Number: shard}] = epoch
 	}
 	return o.lose(sent, holds)
 }
 
-func (o *ownership) lose(before, now map[ShardID]int64) (lost []ShardID) {
+func (o *ownership) lose(before, now map[webhookstore.ShardID]int64) (lost []webhookstore.ShardID) {
 	for shard, epoch := range before {
 		if e, ok := now[shard]; (!ok || e != epoch) && o.held[shard] == epoch {
 			o.drop(shard)
@@ -196,12 +198,12 @@ func (o *ownership) lose(before, now map[ShardID]int64) (lost []ShardID) {
 }
 
 // release gives up the draining shards that have nothing outstanding, and returns them.
-func (o *ownership) release(ctx context.Context) (released []ShardID) {
+func (o *ownership) release(ctx context.Context) (released []webhookstore.ShardID) {
 	for shard := range o.draining {
 		if o.outstanding[shard] > 0 {
 			continue
 		}
-		if err := o.store.ReleaseShards(ctx, ShardRelease{Node: o.node, Shards: []ShardID{shard}}); err != nil {
+		if err := o.store.ReleaseShards(ctx, webhookstore.ShardRelease{Node: o.node, Shards: []webhookstore.ShardID{shard}}); err != nil {
 			o.log.ErrorContext(ctx, "webhooks: releasing a shard failed", "kind", shard.Kind, "shard", shard.Number, "err", err)
 			continue
 		}
@@ -211,7 +213,7 @@ func (o *ownership) release(ctx context.Context) (released []ShardID) {
 	return released
 }
 
-func (o *ownership) drop(shard ShardID) {
+func (o *ownership) drop(shard webhookstore.ShardID) {
 	delete(o.held, shard)
 	delete(o.draining, shard)
 	o.isChanged = true
@@ -219,7 +221,7 @@ func (o *ownership) drop(shard ShardID) {
 
 // isFree reports whether a shard has no holder, or one other than the node whose lease has
 // ended.
-func (s Shard) isFree(node string) bool {
+func isFree(s webhookstore.Shard, node string) bool {
 	return s.Holder == "" || s.Holder != node && s.LeaseLeft <= 0
 }
 
@@ -228,11 +230,11 @@ func (s Shard) isFree(node string) bool {
 // shards may have one more. If too many nodes have one more, those with the greater names
 // give it up. In the end all shards are held, and the numbers of two nodes differ by at
 // most one.
-func share(node string, fleet Fleet) (take []Shard, excess map[ShardID]bool) {
+func share(node string, fleet webhookstore.Fleet) (take []webhookstore.Shard, excess map[webhookstore.ShardID]bool) {
 	part, over := len(fleet.Shards)/max(fleet.Nodes, 1), len(fleet.Shards)%max(fleet.Nodes, 1)
 	has := map[string]int{}
 	for _, shard := range fleet.Shards {
-		if !shard.isFree(node) {
+		if !isFree(shard, node) {
 			has[shard.Holder]++
 		}
 	}
@@ -252,7 +254,7 @@ func share(node string, fleet Fleet) (take []Shard, excess map[ShardID]bool) {
 	if more < over {
 		reach++
 	}
-	excess = map[ShardID]bool{}
+	excess = map[webhookstore.ShardID]bool{}
 	held := 0
 	for _, shard := range fleet.Shards {
 		switch {
@@ -263,7 +265,7 @@ func share(node string, fleet Fleet) (take []Shard, excess map[ShardID]bool) {
 		}
 	}
 	for _, shard := range fleet.Shards {
-		if shard.isFree(node) && held+len(take) < reach {
+		if isFree(shard, node) && held+len(take) < reach {
 			take = append(take, shard)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // Bounds of one plan. Other writers wait while it is saved, on SQLite all of them.
@@ -23,9 +25,9 @@ type planning struct {
 	idsAt time.Time // of the next delivery's id
 	share int       // deliveries of one business
 	bytes int       // bytes of one business's bodies
-	byApp map[string][]Subscriber
+	byApp map[string][]webhookstore.Subscriber
 
-	plan    Plan
+	plan    webhookstore.Plan
 	hasMore map[string]bool // whether a business has more events, or its last event more webhooks
 	errs    []error         // deliveries that cannot be made because the host's catalog fails
 }
@@ -33,7 +35,7 @@ type planning struct {
 // plan makes the deliveries of some of the unplanned events. The ids of deliveries begin
 // at idsAt: the deliveries of a webhook are due at the same time and wait in the order of
 // their ids, which is the order of their events.
-func (s *Service) plan(u Unplanned, now, idsAt time.Time) *planning {
+func (s *Service) plan(u webhookstore.Unplanned, now, idsAt time.Time) *planning {
 	businesses := max(len(u.Businesses), 1)
 	p := &planning{
 		Service: s, now: now, idsAt: idsAt, byApp: u.ByApp, hasMore: map[string]bool{},
@@ -41,7 +43,7 @@ func (s *Service) plan(u Unplanned, now, idsAt time.Time) *planning {
 	}
 	for _, b := range u.Businesses {
 		planned, webhook := p.business(b)
-		p.plan.Steps = append(p.plan.Steps, PlanStep{BusinessID: b.BusinessID, Numbered: b.Numbered, Events: b.Events[:planned], Webhook: webhook})
+		p.plan.Steps = append(p.plan.Steps, webhookstore.PlanStep{BusinessID: b.BusinessID, Numbered: b.Numbered, Events: b.Events[:planned], Webhook: webhook})
 		p.hasMore[b.BusinessID] = webhook != "" || planned < len(b.Events) || b.HasMore
 	}
 	return p
@@ -50,14 +52,14 @@ func (s *Service) plan(u Unplanned, now, idsAt time.Time) *planning {
 // business plans events of a business until it has used its share. It returns how many it
 // has come to, and the webhook up to which the last of them has its deliveries; empty if it has
 // all. It makes at least one delivery if there is one to make.
-func (p *planning) business(b Unsent) (planned int, webhook string) {
+func (p *planning) business(b webhookstore.Unsent) (planned int, webhook string) {
 	deliveries, bytes := 0, 0
 	for i, e := range b.Events {
 		subscribers, hasMore := p.subscribers(b, e)
 		done := e.Planned
 		for _, to := range subscribers {
 			definition, _ := p.cfg.Catalog.Lookup(e.Type)
-			if !to.hears(definition, e.Event) {
+			if !hears(to, definition, e.Event) {
 				continue
 			}
 			if deliveries == p.share || bytes > p.bytes {
@@ -82,7 +84,7 @@ func (p *planning) business(b Unsent) (planned int, webhook string) {
 
 // subscribers returns the webhooks that an event may be for and that have no delivery of it,
 // and whether there are more.
-func (p *planning) subscribers(b Unsent, e Pending) (all []Subscriber, hasMore bool) {
+func (p *planning) subscribers(b webhookstore.Unsent, e webhookstore.Pending) (all []webhookstore.Subscriber, hasMore bool) {
 	definition, ok := p.cfg.Catalog.Lookup(e.Type)
 	switch {
 	case !ok: // it was purged, or no webhook can have subscribed to it
@@ -96,18 +98,18 @@ func (p *planning) subscribers(b Unsent, e Pending) (all []Subscriber, hasMore b
 // behind returns the webhooks of a business that come after one of them, and all of them if
 // it is not among them. They are in the order of the database, which need not be Go's: with a
 // collation other than C it sorts the ids of a host in another way.
-func behind(subscribers []Subscriber, webhookID string) []Subscriber {
+func behind(subscribers []webhookstore.Subscriber, webhookID string) []webhookstore.Subscriber {
 	if webhookID == "" {
 		return subscribers
 	}
-	at := slices.IndexFunc(subscribers, func(s Subscriber) bool { return s.WebhookID == webhookID })
+	at := slices.IndexFunc(subscribers, func(s webhookstore.Subscriber) bool { return s.WebhookID == webhookID })
 	return subscribers[at+1:]
 }
 
 // ofApp returns the webhooks of an app that come after one of them, which may be gone.
-func (p *planning) ofApp(appID, webhookID string) []Subscriber {
+func (p *planning) ofApp(appID, webhookID string) []webhookstore.Subscriber {
 	all := p.byApp[appID]
-	at, found := slices.BinarySearchFunc(all, webhookID, func(s Subscriber, id string) int { return strings.Compare(s.WebhookID, id) })
+	at, found := slices.BinarySearchFunc(all, webhookID, func(s webhookstore.Subscriber, id string) int { return strings.Compare(s.WebhookID, id) })
 	if found {
 		at++
 	}
@@ -115,7 +117,7 @@ func (p *planning) ofApp(appID, webhookID string) []Subscriber {
 }
 
 // deliver adds a delivery and returns the size of its body.
-func (p *planning) deliver(to Subscriber, e events.Event) int {
+func (p *planning) deliver(to webhookstore.Subscriber, e partner.Event) int {
 	d, err := p.newDelivery(id.New(id.Delivery, p.idsAt), to, e, p.now)
 	if err != nil {
 		p.errs = append(p.errs, err)
@@ -129,7 +131,7 @@ func (p *planning) deliver(to Subscriber, e events.Event) int {
 
 // hears reports whether the webhook subscribes to the event, may see it, and existed, with
 // its installation, when the event was recorded.
-func (to Subscriber) hears(definition events.Definition, e events.Event) bool {
+func hears(to webhookstore.Subscriber, definition events.Definition, e partner.Event) bool {
 	return slices.Contains(to.Events, e.Type) &&
 		!to.CreatedAt.After(e.CreatedAt) && !to.InstalledAt.After(e.CreatedAt) &&
 		definition.Check(e.AppID, events.Viewer{

@@ -9,26 +9,27 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // planned is an outbox in memory: events of businesses, all with the same webhooks.
 type planned struct {
-	outbox      map[string][]webhooks.Pending
-	subscribers []webhooks.Subscriber
+	outbox      map[string][]webhookstore.Pending
+	subscribers []webhookstore.Subscriber
 	page        int // how many webhooks a plan sees
 }
 
 var planTime = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 func newPlanned(businesses, perBusiness, hooks, bodySize int) *planned {
-	p := &planned{outbox: map[string][]webhooks.Pending{}, page: 2000}
+	p := &planned{outbox: map[string][]webhookstore.Pending{}, page: 2000}
 	read := identity.MustScopes("invoices:read")
 	for i := range hooks {
-		p.subscribers = append(p.subscribers, webhooks.Subscriber{
+		p.subscribers = append(p.subscribers, webhookstore.Subscriber{
 			WebhookID: fmt.Sprintf("whk_%05d", i), Events: []string{"invoice.created"}, CreatedAt: planTime, AppID: "app_1",
 			AppScopes: read, InstalledAt: planTime, InstallationScopes: read,
 		})
@@ -37,7 +38,7 @@ func newPlanned(businesses, perBusiness, hooks, bodySize int) *planned {
 	for i := range businesses {
 		business := fmt.Sprintf("biz_%d", i)
 		for n := range perBusiness {
-			p.outbox[business] = append(p.outbox[business], webhooks.Pending{Event: events.Event{
+			p.outbox[business] = append(p.outbox[business], webhookstore.Pending{Event: partner.Event{
 				ID: id.New(id.Event, planTime.Add(time.Duration(n)*time.Second)), Type: "invoice.created", BusinessID: business, Data: data, CreatedAt: planTime,
 			}})
 		}
@@ -46,13 +47,13 @@ func newPlanned(businesses, perBusiness, hooks, bodySize int) *planned {
 }
 
 // unplanned is what a store would return.
-func (p *planned) unplanned() (u webhooks.Unplanned) {
+func (p *planned) unplanned() (u webhookstore.Unplanned) {
 	for business, left := range p.outbox {
 		if len(left) == 0 {
 			continue
 		}
-		b := webhooks.Unsent{BusinessID: business, Events: left}
-		at := slices.IndexFunc(p.subscribers, func(s webhooks.Subscriber) bool { return s.WebhookID == left[0].Planned })
+		b := webhookstore.Unsent{BusinessID: business, Events: left}
+		at := slices.IndexFunc(p.subscribers, func(s webhookstore.Subscriber) bool { return s.WebhookID == left[0].Planned })
 		b.Subscribers = p.subscribers[at+1:]
 		if len(b.Subscribers) > p.page {
 			b.Subscribers, b.HasMoreSubscribers = b.Subscribers[:p.page], true
@@ -63,7 +64,7 @@ func (p *planned) unplanned() (u webhooks.Unplanned) {
 }
 
 // save takes what is planned out of the outbox.
-func (p *planned) save(t *testing.T, plan webhooks.Plan) {
+func (p *planned) save(t *testing.T, plan webhookstore.Plan) {
 	t.Helper()
 	for _, step := range plan.Steps {
 		left := p.outbox[step.BusinessID]
@@ -199,7 +200,7 @@ func TestPurgedWhilePlanned_DLV04(t *testing.T) {
 		}
 		p.save(t, plan)
 		if left := p.outbox["biz_0"]; len(left) == 2 { // the first is purged, with its place in the outbox or without
-			left[0].Event = events.Event{ID: left[0].ID}
+			left[0].Event = partner.Event{ID: left[0].ID}
 		}
 	}
 	if got != len(p.subscribers) {

@@ -10,7 +10,9 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // CAT-02: which webhooks get an event.
@@ -58,7 +60,7 @@ func TestWhoHears(t *testing.T) {
 			r.start()
 		}, 0},
 		"a webhook that is off": {func(r *harness, a app) {
-			r.must(r.change(a, func(w *webhooks.Webhook) { w.Enabled = false }))
+			r.must(r.change(a, func(w *partner.Webhook) { w.Enabled = false }))
 			r.record(a.business, "invoice.created")
 		}, 0},
 		"a second webhook": {func(r *harness, a app) {
@@ -121,12 +123,12 @@ func TestPinnedVersion(t *testing.T) {
 
 // lookTap notes from where the planner looks for events.
 type lookTap struct {
-	webhooks.Store
+	webhookstore.Store
 	mu    sync.Mutex
-	looks []webhooks.Backlog
+	looks []webhookstore.Backlog
 }
 
-func (l *lookTap) Unplanned(ctx context.Context, of []webhooks.Backlog) (webhooks.Unplanned, error) {
+func (l *lookTap) Unplanned(ctx context.Context, of []webhookstore.Backlog) (webhookstore.Unplanned, error) {
 	l.mu.Lock()
 	l.looks = append(l.looks, of...)
 	l.mu.Unlock()
@@ -147,7 +149,7 @@ func TestLooksForLateEvents_EVT05(t *testing.T) {
 		r.must(err)
 		r.start()
 		a := r.app(endpoint, "invoice.created")
-		var last events.Event
+		var last partner.Event
 		for range 3 {
 			last = r.record(a.business, "invoice.created")
 			r.settle()

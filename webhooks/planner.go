@@ -6,8 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 const (
@@ -40,19 +41,19 @@ type planner struct {
 	idsAt time.Time // of the next delivery's id
 
 	mu     sync.Mutex
-	held   map[int]int64      // plan shards of the node, with their epochs
-	shards int                // of all nodes; 0: not known yet
-	turns  []string           // businesses that wait
-	waits  map[string]bool    // whether one does
-	places map[string]Backlog // up to where events of a business were planned
-	heard  map[string]string  // the least event of a business that was heard of since it had its turn
-	ready  chan struct{}      // has a value when there may be turns
-	look   chan struct{}      // has a value when it is time to look for backlogs
+	held   map[int]int64                   // plan shards of the node, with their epochs
+	shards int                             // of all nodes; 0: not known yet
+	turns  []string                        // businesses that wait
+	waits  map[string]bool                 // whether one does
+	places map[string]webhookstore.Backlog // up to where events of a business were planned
+	heard  map[string]string               // the least event of a business that was heard of since it had its turn
+	ready  chan struct{}                   // has a value when there may be turns
+	look   chan struct{}                   // has a value when it is time to look for backlogs
 }
 
 func newPlanner(s *Service, node string) *planner {
 	return &planner{
-		svc: s, node: node, waits: map[string]bool{}, places: map[string]Backlog{}, heard: map[string]string{},
+		svc: s, node: node, waits: map[string]bool{}, places: map[string]webhookstore.Backlog{}, heard: map[string]string{},
 		ready: make(chan struct{}, 1), look: make(chan struct{}, 1),
 	}
 }
@@ -120,7 +121,7 @@ func rest(ctx context.Context, d time.Duration) {
 
 // listen gives turns to businesses that hints name.
 func (p *planner) listen(ctx context.Context) {
-	hints := p.svc.watch(events.TopicRecorded)
+	hints := p.svc.watch(eventstore.TopicRecorded)
 	defer hints.Stop()
 	for {
 		select {
@@ -134,7 +135,7 @@ func (p *planner) listen(ctx context.Context) {
 				wake(p.look)
 			}
 			for business, eventID := range businesses {
-				p.add(Backlog{BusinessID: business, EventID: eventID})
+				p.add(webhookstore.Backlog{BusinessID: business, EventID: eventID})
 			}
 		}
 	}
@@ -157,7 +158,7 @@ func (p *planner) lookForBacklogs(ctx context.Context) {
 			continue
 		}
 		began := time.Now()
-		var behind *Backlog
+		var behind *webhookstore.Backlog
 		for ctx.Err() == nil {
 			page, err := p.svc.store.Backlogs(ctx, behind)
 			if err != nil && ctx.Err() == nil {
@@ -185,7 +186,7 @@ func (p *planner) holdsAny() bool {
 
 // add gives a business a turn, if the node holds its shard. Its event may have committed after
 // later ones were planned.
-func (p *planner) add(one Backlog) {
+func (p *planner) add(one webhookstore.Backlog) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.isMine(one.BusinessID) {
@@ -202,7 +203,7 @@ func (p *planner) isMine(business string) bool {
 	if p.shards == 0 {
 		return false
 	}
-	_, ok := p.held[ShardOf(business, p.shards)]
+	_, ok := p.held[webhookstore.ShardOf(business, p.shards)]
 	return ok
 }
 
@@ -216,14 +217,14 @@ func (p *planner) wait(business string) {
 }
 
 // next returns the businesses whose turn it is.
-func (p *planner) next() []Backlog {
+func (p *planner) next() []webhookstore.Backlog {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.places) > maxPlaces {
 		clear(p.places)
 	}
 	n := min(len(p.turns), planBusinesses)
-	of := make([]Backlog, 0, n)
+	of := make([]webhookstore.Backlog, 0, n)
 	for _, business := range p.turns[:n] {
 		place := p.places[business]
 		if least, ok := p.heard[business]; ok {
@@ -262,7 +263,7 @@ func early(eventID string) string {
 }
 
 // plan makes and saves one plan for the next events of businesses.
-func (p *planner) plan(ctx context.Context, of []Backlog) error {
+func (p *planner) plan(ctx context.Context, of []webhookstore.Backlog) error {
 	unplanned, err := p.svc.store.Unplanned(ctx, of)
 	if err != nil {
 		p.again(of, nil)
@@ -301,17 +302,17 @@ func (p *planner) plan(ctx context.Context, of []Backlog) error {
 
 // leftOut returns the businesses that were asked for and not read, because others had much to
 // read.
-func leftOut(of []Backlog, u Unplanned) []Backlog {
+func leftOut(of []webhookstore.Backlog, u webhookstore.Unplanned) []webhookstore.Backlog {
 	if !u.HasMore {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(of), func(b Backlog) bool {
-		return slices.ContainsFunc(u.Businesses, func(read Unsent) bool { return read.BusinessID == b.BusinessID })
+	return slices.DeleteFunc(slices.Clone(of), func(b webhookstore.Backlog) bool {
+		return slices.ContainsFunc(u.Businesses, func(read webhookstore.Unsent) bool { return read.BusinessID == b.BusinessID })
 	})
 }
 
 // again gives businesses another turn, and notes up to where the others were planned.
-func (p *planner) again(of []Backlog, made *planning) {
+func (p *planner) again(of []webhookstore.Backlog, made *planning) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range of {
@@ -325,13 +326,13 @@ func (p *planner) again(of []Backlog, made *planning) {
 			p.wait(step.BusinessID)
 		}
 		if place, ok := p.places[step.BusinessID]; ok {
-			p.places[step.BusinessID] = place.after(step)
+			p.places[step.BusinessID] = after(place, step)
 		}
 	}
 }
 
 // after returns the place of a business after a step.
-func (b Backlog) after(step PlanStep) Backlog {
+func after(b webhookstore.Backlog, step webhookstore.PlanStep) webhookstore.Backlog {
 	done := step.Events
 	if step.Webhook != "" {
 		done = done[:len(done)-1] // the last one has more, under its number

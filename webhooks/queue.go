@@ -1,6 +1,9 @@
 package webhooks
 
-import "time"
+import (
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
+	"time"
+)
 
 // queue is the scheduler's state of one webhook. The deliveries
 // themselves stay in the database until they are claimed.
@@ -38,8 +41,8 @@ func (q *queue) isSuspect() bool { return q.limit <= 1 }
 func (q *queue) isIdle() bool { return !q.hasWork && q.outstanding == 0 }
 
 // claim asks the store for up to n deliveries.
-func (q *queue) claim(n int) WebhookClaim {
-	c := WebhookClaim{WebhookID: q.webhookID, From: q.next.due, After: q.next.id, Until: q.until, Limit: n}
+func (q *queue) claim(n int) webhookstore.WebhookClaim {
+	c := webhookstore.WebhookClaim{WebhookID: q.webhookID, From: q.next.due, After: q.next.id, Until: q.until, Limit: n}
 	if q.next.isBefore(q.furthest) {
 		c.Taken = q.outstanding
 	}
@@ -47,7 +50,7 @@ func (q *queue) claim(n int) WebhookClaim {
 }
 
 // claimed notes that a delivery is to be sent. The next one stands behind it.
-func (q *queue) claimed(due Due) {
+func (q *queue) claimed(due webhookstore.Due) {
 	q.outstanding++
 	q.business = due.BusinessID
 	q.next = position{due.DueAt, due.ID}

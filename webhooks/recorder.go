@@ -1,6 +1,9 @@
 package webhooks
 
-import "time"
+import (
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
+	"time"
+)
 
 const (
 	// recordBatch is how many outcomes are recorded in one transaction.
@@ -15,16 +18,16 @@ const (
 // recorder collects outcomes and hands them out in batches, one at a time. It is not safe
 // for concurrent use.
 type recorder struct {
-	outcomes  []Outcome // to be recorded
-	recording []Outcome // the batch that is being recorded; nil: none is
-	spare     []Outcome // memory of an earlier batch
+	outcomes  []webhookstore.Outcome // to be recorded
+	recording []webhookstore.Outcome // the batch that is being recorded; nil: none is
+	spare     []webhookstore.Outcome // memory of an earlier batch
 	pace      pace
 	retryAt   time.Time // after an error, in real time
 }
 
 func newRecorder() recorder { return recorder{pace: pace{gather: recordGather}} }
 
-func (r *recorder) add(o Outcome) { r.outcomes = append(r.outcomes, o) }
+func (r *recorder) add(o webhookstore.Outcome) { r.outcomes = append(r.outcomes, o) }
 
 // isFull reports whether outcomes come faster than they are recorded. Deliveries that are
 // sent and not recorded are sent again after a crash, so that there must not be many.
@@ -33,12 +36,12 @@ func (r *recorder) isFull() bool { return len(r.outcomes) >= recordBatch }
 func (r *recorder) isEmpty() bool { return r.recording == nil && len(r.outcomes) == 0 }
 
 // unrecorded returns all outcomes that are not known to be recorded.
-func (r *recorder) unrecorded() []Outcome {
-	return append(append([]Outcome(nil), r.recording...), r.outcomes...)
+func (r *recorder) unrecorded() []webhookstore.Outcome {
+	return append(append([]webhookstore.Outcome(nil), r.recording...), r.outcomes...)
 }
 
 // begin returns the next batch to record, or nil if it is not time for one.
-func (r *recorder) begin(now time.Time, isBusy bool) []Outcome { //nolint:revive // a state, not a switch
+func (r *recorder) begin(now time.Time, isBusy bool) []webhookstore.Outcome { //nolint:revive // a state, not a switch
 	if r.recording != nil || len(r.outcomes) == 0 || now.Before(r.retryAt) || !r.pace.isTime(now, len(r.outcomes) >= recordEnough, isBusy) {
 		return nil
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-func (k *consoleHarness) redeliver(d webhooks.Delivery) (webhooks.Delivery, error) {
+func (k *consoleHarness) redeliver(d partner.Delivery) (partner.Delivery, error) {
 	k.Helper()
 	return k.service.Redeliver(k.Context(), d.AppID, d.WebhookID, d.ID)
 }
@@ -31,7 +31,7 @@ func TestRedeliver(t *testing.T) {
 	k.wantDue(w)
 	k.Clock.Advance(time.Hour)
 	want := d
-	want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt, want.Round = webhooks.Queued, 0, 0, "", k.Clock.Now(), 1
+	want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt, want.Round = partner.DeliveryQueued, 0, 0, "", k.Clock.Now(), 1
 	queued, err := k.redeliver(d)
 	k.Must(err)
 	if diff := cmp.Diff(want, queued) + cmp.Diff(want, k.delivery(d)); diff != "" {
@@ -40,7 +40,7 @@ func TestRedeliver(t *testing.T) {
 	k.wantDue(w, d.ID)
 
 	// It fails again, and can be sent again, as often as one likes.
-	k.end(queued, webhooks.Failed)
+	k.end(queued, partner.DeliveryFailed)
 	_, err = k.redeliver(d)
 	k.Must(err)
 	if _, attempts, err := k.service.Delivery(t.Context(), k.app.ID, w.ID, d.ID); err != nil || len(attempts) != 2 {
@@ -53,8 +53,8 @@ func TestRedeliverNotFailed(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
 	w := k.hook(sampled)
-	queued, retrying, delivered := k.queued(w, sampled), k.end(k.queued(w, sampled), webhooks.Retrying), k.end(k.queued(w, sampled), webhooks.Delivered)
-	for _, d := range []webhooks.Delivery{queued, retrying, delivered} {
+	queued, retrying, delivered := k.queued(w, sampled), k.end(k.queued(w, sampled), partner.DeliveryRetrying), k.end(k.queued(w, sampled), partner.DeliveryDelivered)
+	for _, d := range []partner.Delivery{queued, retrying, delivered} {
 		_, err := k.redeliver(d)
 		wantCode(t, err, apierror.DeliveryNotFailed)
 		if now := k.delivery(d); !cmp.Equal(d, now) {
@@ -68,21 +68,21 @@ func TestRedeliverNotFailed(t *testing.T) {
 // their order of precedence.
 type closing struct {
 	name string
-	shut func(k *consoleHarness, w webhooks.Webhook)
+	shut func(k *consoleHarness, w partner.Webhook)
 	code apierror.Code
 	// isForTests reports whether a test is refused too.
 	isForTests bool
 }
 
 var closings = []closing{
-	{"suspended", func(k *consoleHarness, _ webhooks.Webhook) { k.setStatus(partner.AppSuspended) }, apierror.AppNotActive, true},
-	{"deactivated", func(k *consoleHarness, _ webhooks.Webhook) { k.setStatus(partner.AppDeactivated) }, apierror.AppNotActive, true},
-	{"off", func(k *consoleHarness, w webhooks.Webhook) { k.off(w) }, apierror.WebhookNotActive, true},
-	{"uninstalled", func(k *consoleHarness, _ webhooks.Webhook) { k.uninstall() }, apierror.AppNotInstalled, false},
-	{"scope gone from the app", func(k *consoleHarness, _ webhooks.Webhook) {
+	{"suspended", func(k *consoleHarness, _ partner.Webhook) { k.setStatus(partner.AppSuspended) }, apierror.AppNotActive, true},
+	{"deactivated", func(k *consoleHarness, _ partner.Webhook) { k.setStatus(partner.AppDeactivated) }, apierror.AppNotActive, true},
+	{"off", func(k *consoleHarness, w partner.Webhook) { k.off(w) }, apierror.WebhookNotActive, true},
+	{"uninstalled", func(k *consoleHarness, _ partner.Webhook) { k.uninstall() }, apierror.AppNotInstalled, false},
+	{"scope gone from the app", func(k *consoleHarness, _ partner.Webhook) {
 		k.setApp(func(a *partner.App) { a.Scopes = identity.MustScopes("customers:read") })
 	}, apierror.EventScopeMissing, false},
-	{"scope gone from the installation", func(k *consoleHarness, _ webhooks.Webhook) { k.narrow("customers:read") }, apierror.EventScopeMissing, false},
+	{"scope gone from the installation", func(k *consoleHarness, _ partner.Webhook) { k.narrow("customers:read") }, apierror.EventScopeMissing, false},
 }
 
 // RDL-03, DLV-03: each gate by itself, for business and privacy events.
@@ -146,7 +146,7 @@ func TestRedeliverOrder(t *testing.T) {
 	_, err := k.redeliver(other)
 	wantCode(t, err, apierror.DeliveryNotFailed)
 	k.Clock.Advance(webhooks.Retention)
-	for _, old := range []webhooks.Delivery{d, other} {
+	for _, old := range []partner.Delivery{d, other} {
 		_, err = k.redeliver(old)
 		wantCode(t, err, apierror.DeliveryTooOld)
 	}
@@ -241,7 +241,7 @@ func TestRedeliverFault(t *testing.T) {
 			k.Must(err)
 			break
 		}
-		if _, refused := errors.AsType[*apierror.Error](err); refused || errors.Is(err, webhooks.ErrNotFound) || !errors.Is(err, testdb.ErrInjected) {
+		if _, refused := errors.AsType[*apierror.Error](err); refused || errors.Is(err, partner.ErrNotFound) || !errors.Is(err, testdb.ErrInjected) {
 			t.Errorf("a fault at statement %d: %v", n, err)
 		}
 		k.wantDue(w)

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // reseal seals with the keyring's first key what other keys have sealed, so that those can
@@ -11,7 +14,7 @@ import (
 func (s *Service) reseal(ctx context.Context) {
 	resealed, after := 0, ""
 	for ctx.Err() == nil {
-		some, err := s.store.Webhooks(ctx, WebhookQuery{After: after, Limit: tidyBatch})
+		some, err := s.store.Webhooks(ctx, webhookstore.WebhookQuery{After: after, Limit: tidyBatch})
 		for _, w := range some {
 			after = w.ID
 			if !s.needsReseal(w.Secrets) {
@@ -20,7 +23,7 @@ func (s *Service) reseal(ctx context.Context) {
 			switch _, failed := s.store.UpdateWebhook(ctx, w.AppID, w.ID, s.resealed); {
 			case failed == nil:
 				resealed++
-			case !errors.Is(failed, ErrNotFound): // it was deleted meanwhile
+			case !errors.Is(failed, partner.ErrNotFound): // it was deleted meanwhile
 				err = errors.Join(err, failed)
 			}
 		}
@@ -36,12 +39,12 @@ func (s *Service) reseal(ctx context.Context) {
 	}
 }
 
-func (s *Service) needsReseal(of Secrets) bool {
+func (s *Service) needsReseal(of partner.Secrets) bool {
 	return s.cfg.Keyring.NeedsReseal(of.Secret) || of.Previous != nil && s.cfg.Keyring.NeedsReseal(of.Previous)
 }
 
 // resealed returns a webhook with the same secrets, sealed by the first key.
-func (s *Service) resealed(w Webhook) (Webhook, error) {
+func (s *Service) resealed(w partner.Webhook) (partner.Webhook, error) {
 	for _, sealed := range []*[]byte{&w.Secret, &w.Previous} {
 		if *sealed == nil || !s.cfg.Keyring.NeedsReseal(*sealed) {
 			continue

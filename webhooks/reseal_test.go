@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -24,7 +25,7 @@ func (k *consoleHarness) with(keys ...byte) *webhooks.Service {
 func TestReseal(t *testing.T) {
 	t.Parallel()
 	k := newConsole(t)
-	var all []webhooks.Webhook
+	var all []partner.Webhook
 	for range 30 {
 		w := k.hook(sampled)
 		_, _, err := k.service.RotateSecret(t.Context(), k.app.ID, w.ID)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -33,7 +34,7 @@ func TestHeedReceivers_DLV13(t *testing.T) {
 			hook, err := r.svc.Get(t.Context(), a.ID, a.webhook.ID)
 			r.must(err)
 			isOff := !hook.Enabled && hook.Health.DisabledReason == "the endpoint answered with status 410" && !hook.Health.DisabledAt.IsZero()
-			if heed != isOff || heed != (d.Status == webhooks.Failed) || d.Attempts != 1 {
+			if heed != isOff || heed != (d.Status == partner.DeliveryFailed) || d.Attempts != 1 {
 				t.Errorf("with %t: %+v, %+v", heed, d, hook)
 			}
 			entries, err := r.Audit(t.Context(), audit.Query{AppID: a.ID, Limit: 10})
@@ -60,7 +61,7 @@ func TestHeedReceivers_DLV13(t *testing.T) {
 					want = time.Minute
 				}
 				d, attempts := r.only(a)
-				if got := d.NextAttemptAt.Sub(attempts[0].StartedAt).Round(time.Second); d.Status != webhooks.Retrying || got != want {
+				if got := d.NextAttemptAt.Sub(attempts[0].StartedAt).Round(time.Second); d.Status != partner.DeliveryRetrying || got != want {
 					t.Errorf("%d, Retry-After %q: %s in %v, want %v", status, header, d.Status, got, want)
 				}
 			})
@@ -122,9 +123,9 @@ func TestResponses(t *testing.T) {
 				r.settle()
 				time.Sleep(webhooks.AttemptTimeout + time.Second)
 				d, attempts := r.only(a)
-				status := webhooks.Retrying
+				status := partner.DeliveryRetrying
 				if test.lastError == "" {
-					status = webhooks.Delivered
+					status = partner.DeliveryDelivered
 				}
 				if d.Status != status || d.ResponseCode != test.code || d.LastError != test.lastError || d.Attempts != 1 || len(attempts) != 1 {
 					t.Fatalf("%+v", d)

@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/storage"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // tidyEvery is how often deliveries that are old enough are deleted.
@@ -61,22 +62,20 @@ func (s *Service) run(ctx context.Context) {
 	s.http.CloseIdle()
 }
 
-// watch returns the hints of the store, or some that never come if the store is not a
-// [Watcher].
+// watch returns the hints of the store about a topic, or some that never come if the store has
+// none.
 func (s *Service) watch(topic string) *storage.Hints {
-	if watcher, ok := s.cfg.Store.(Watcher); ok {
-		return watcher.Watch(topic)
+	if hints := s.cfg.Store.Watch(topic); hints != nil {
+		return hints
 	}
 	return &storage.Hints{Take: func() (map[string]string, bool) { return nil, false }, Stop: func() {}}
 }
 
-// Wake reports that events were recorded in a transaction that the host has committed
-// itself. They are planned and sent at once; without Wake, within one second. If the Store
-// has a method Wake(topic string), the other nodes are woken too. Wake does not block.
+// Wake reports that events were recorded in a transaction that the host has committed itself.
+// They are planned and sent at once, on every node; without Wake, within one second. Wake does
+// not block.
 func (s *Service) Wake() {
-	if store, ok := s.cfg.Store.(interface{ Wake(topic string) }); ok {
-		store.Wake(events.TopicRecorded)
-	}
+	s.cfg.Store.Wake(eventstore.TopicRecorded)
 	select {
 	case s.woken <- struct{}{}:
 	default:
@@ -134,11 +133,11 @@ func (s *Service) isSent(ctx context.Context, now time.Time) (bool, error) {
 		return false, err
 	}
 	taken := s.outstanding.count()
-	claim := Claim{Now: now, IsTaken: s.outstanding.has}
+	claim := webhookstore.Claim{Now: now, IsTaken: s.outstanding.has}
 	for _, one := range queued {
-		claim.Webhooks = append(claim.Webhooks, WebhookClaim{WebhookID: one.WebhookID, From: one.First, Limit: 1, Taken: taken})
+		claim.Webhooks = append(claim.Webhooks, webhookstore.WebhookClaim{WebhookID: one.WebhookID, From: one.First, Limit: 1, Taken: taken})
 	}
 	due, err := s.cfg.Store.DueDeliveries(ctx, claim)
-	due = slices.DeleteFunc(due, func(d Due) bool { return s.mustWait(d, now) })
+	due = slices.DeleteFunc(due, func(d webhookstore.Due) bool { return s.mustWait(d, now) })
 	return len(due) == 0, err
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 func (r *harness) pin(a app, version string) {
@@ -41,7 +43,7 @@ func TestStopRecordsWhatIsUnderWay(t *testing.T) {
 		r.record(a.business, "invoice.created")
 		r.settle()
 		r.halt()
-		if d, _ := r.only(a); d.Status != webhooks.Delivered {
+		if d, _ := r.only(a); d.Status != partner.DeliveryDelivered {
 			t.Errorf("%+v", d)
 		}
 		fleet, err := r.Beat(t.Context(), "observer", time.Minute)
@@ -129,7 +131,7 @@ func TestDispatchersShareTheWork(t *testing.T) {
 		time.Sleep(10 * time.Second) // they share
 		fleet, err := r.Beat(t.Context(), "observer", time.Second)
 		r.must(err)
-		r.must(r.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: "observer", IsLeaving: true}))
+		r.must(r.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: "observer", IsLeaving: true}))
 		holds := map[string]int{}
 		for _, shard := range fleet.Shards {
 			holds[shard.Holder]++
@@ -235,13 +237,13 @@ func TestHealthNotifications_DLV11(t *testing.T) {
 }
 
 // deaf is a store that gives no hints of recorded events, as after the host's own commit.
-type deaf struct{ webhooks.Store }
+type deaf struct{ webhookstore.Store }
 
 func (d deaf) Watch(topic string) *storage.Hints {
-	if topic == events.TopicRecorded {
-		return &storage.Hints{Take: func() (map[string]string, bool) { return nil, false }, Stop: func() {}}
+	if topic == eventstore.TopicRecorded {
+		return nil
 	}
-	return d.Store.(webhooks.Watcher).Watch(topic)
+	return d.Store.Watch(topic)
 }
 
 func TestWake(t *testing.T) {
@@ -269,7 +271,7 @@ func TestWake(t *testing.T) {
 				}
 				time.Sleep(test.within)
 				synctest.Wait()
-				if d, attempts := r.only(a); d.Status != webhooks.Delivered || len(attempts) != 1 {
+				if d, attempts := r.only(a); d.Status != partner.DeliveryDelivered || len(attempts) != 1 {
 					t.Errorf("after %v: %s", test.within, d.Status)
 				}
 			})

@@ -1,6 +1,9 @@
 package webhooks
 
-import "time"
+import (
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
+	"time"
+)
 
 const (
 	// An attempt that runs for longer than slowAfter gives up its slot and goes on
@@ -54,7 +57,7 @@ func newScheduler(slots, perEndpoint int) *scheduler {
 }
 
 // add notes that a webhook of a shard has deliveries that are due.
-func (s *scheduler) add(due DueWebhook, shard int, now time.Time) {
+func (s *scheduler) add(due webhookstore.DueWebhook, shard int, now time.Time) {
 	q := s.queues[due.WebhookID]
 	if q == nil {
 		q = &queue{webhookID: due.WebhookID, shard: shard, limit: 1}
@@ -97,7 +100,7 @@ func (s *scheduler) wanted() int {
 // turn is a queue that may claim deliveries.
 type turn struct {
 	queue *queue
-	claim WebhookClaim
+	claim webhookstore.WebhookClaim
 }
 
 // choose hands out the free slots to waiting queues of the shards that isMine reports.
@@ -138,7 +141,7 @@ func (s *scheduler) choose(isMine func(shard int) bool) []turn {
 }
 
 // claimed notes that the store returned a delivery to be sent.
-func (s *scheduler) claimed(due Due) { s.queues[due.WebhookID].claimed(due) }
+func (s *scheduler) claimed(due webhookstore.Due) { s.queues[due.WebhookID].claimed(due) }
 
 // finishTurns notes how many deliveries each turn got; nil means that claiming failed. It
 // reports whether to choose again at once: some queues had less work than slots, and
@@ -155,7 +158,7 @@ func (s *scheduler) finishTurns(turns []turn, got map[string]int) (again bool) {
 }
 
 // start begins an attempt of a claimed delivery, in a slot.
-func (s *scheduler) start(due Due, now time.Time) {
+func (s *scheduler) start(due webhookstore.Due, now time.Time) {
 	q := s.queues[due.WebhookID]
 	f := &flight{queue: q, started: now, isSuspect: q.isSuspect(), isFirst: !s.usage.isAboveShare(due.BusinessID)}
 	s.usage.add(due.BusinessID, now)

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 var schedulerStart = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
@@ -12,17 +15,17 @@ var schedulerStart = time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)
 func allMine(int) bool { return true }
 
 // dueOf is a delivery of a webhook.
-func dueOf(webhook, business string, n int) Due {
-	return Due{Delivery: Delivery{ID: fmt.Sprintf("dlv_%s_%04d", webhook, n), WebhookID: webhook, BusinessID: business}, DueAt: schedulerStart}
+func dueOf(webhook, business string, n int) webhookstore.Due {
+	return webhookstore.Due{Delivery: partner.Delivery{ID: fmt.Sprintf("dlv_%s_%04d", webhook, n), WebhookID: webhook, BusinessID: business}, DueAt: schedulerStart}
 }
 
 // dueNow is a webhook that has work.
-func dueNow(webhook string) DueWebhook {
-	return DueWebhook{WebhookID: webhook, First: schedulerStart, Last: schedulerStart}
+func dueNow(webhook string) webhookstore.DueWebhook {
+	return webhookstore.DueWebhook{WebhookID: webhook, First: schedulerStart, Last: schedulerStart}
 }
 
 // play gives every turn as many deliveries as it asked for, and starts them.
-func play(s *scheduler, turns []turn, businessOf func(webhook string) string, n *int) (started []Due) {
+func play(s *scheduler, turns []turn, businessOf func(webhook string) string, n *int) (started []webhookstore.Due) {
 	got := map[string]int{}
 	for _, t := range turns {
 		for range t.claim.Limit {
@@ -46,7 +49,7 @@ func TestSchedulerLimits_DLV06(t *testing.T) {
 	s.add(dueNow("whk"), 3, schedulerStart)
 	n := 0
 	own := func(string) string { return "biz" }
-	var flights []Due
+	var flights []webhookstore.Due
 	for _, want := range []int{1, 2, 8, 8} { // two successes double it twice
 		turns := s.choose(allMine)
 		if len(turns) != 1 || turns[0].claim.Limit != want {
@@ -106,7 +109,7 @@ func TestSchedulerShares_DLV06(t *testing.T) {
 		}
 		return "biz_busy"
 	}
-	var flights []Due
+	var flights []webhookstore.Due
 	for range 60 { // all of the busy ones have had a turn
 		flights = append(flights, play(s, s.choose(allMine), businessOf, &n)...)
 		for _, due := range flights {
@@ -147,7 +150,7 @@ func TestRecorder_DLV05(t *testing.T) {
 	r := newRecorder()
 	at := schedulerStart
 	for i := range recordBatch + 10 {
-		r.add(Outcome{Attempts: i})
+		r.add(webhookstore.Outcome{Attempts: i})
 	}
 	if !r.isFull() {
 		t.Error("not full")

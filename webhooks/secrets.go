@@ -11,10 +11,11 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // RotateSecret gives a webhook a new secret and returns it, for the only time;
-// [ErrNotFound]. The one before signs too until it expires, Config.SecretOverlap later.
+// [partner.ErrNotFound]. The one before signs too until it expires, Config.SecretOverlap later.
 // Rotating again within that time drops the oldest.
 func (s *Service) RotateSecret(ctx context.Context, appID, webhookID string) (text string, previousExpiresAt time.Time, err error) {
 	text = newSecret()
@@ -23,8 +24,8 @@ func (s *Service) RotateSecret(ctx context.Context, appID, webhookID string) (te
 		return "", time.Time{}, err
 	}
 	now := s.now()
-	w, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w Webhook) (Webhook, error) {
-		w.Secrets = Secrets{Secret: sealed, Previous: w.Secret, PreviousExpiresAt: now.Add(s.cfg.SecretOverlap)}
+	w, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w partner.Webhook) (partner.Webhook, error) {
+		w.Secrets = partner.Secrets{Secret: sealed, Previous: w.Secret, PreviousExpiresAt: now.Add(s.cfg.SecretOverlap)}
 		w.UpdatedAt = now
 		w.Version++
 		return w, nil
@@ -68,7 +69,7 @@ func signingSecretOf(kept string) (signingSecret, error) {
 }
 
 // signingSecrets returns the secrets that sign at this moment, the newest first.
-func (s *Service) signingSecrets(webhookID string, of Secrets, now time.Time) (all []signingSecret, err error) {
+func (s *Service) signingSecrets(webhookID string, of partner.Secrets, now time.Time) (all []signingSecret, err error) {
 	sealed := [][]byte{of.Secret}
 	if of.Previous != nil && now.Before(of.PreviousExpiresAt) {
 		sealed = append(sealed, of.Previous)

@@ -17,13 +17,14 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // signs returns what would sign now.
-func (k *consoleHarness) signs(w webhooks.Webhook) []string {
+func (k *consoleHarness) signs(w partner.Webhook) []string {
 	k.Helper()
 	now, err := k.service.Get(k.Context(), w.AppID, w.ID)
 	k.Must(err)
@@ -32,7 +33,7 @@ func (k *consoleHarness) signs(w webhooks.Webhook) []string {
 	return texts
 }
 
-func (k *consoleHarness) wantSigns(w webhooks.Webhook, want ...string) {
+func (k *consoleHarness) wantSigns(w partner.Webhook, want ...string) {
 	k.Helper()
 	if diff := cmp.Diff(want, k.signs(w)); diff != "" {
 		k.Errorf("what signs at %v (-want +got)\n%s", k.Clock.Now(), diff)

@@ -10,14 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // fleetOf creates a fleet of live nodes and of shards with these holders, "" for a free
 // shard; a holder with a cross is dead.
-func fleetOf(nodes int, holders ...string) webhooks.Fleet {
-	fleet := webhooks.Fleet{Nodes: nodes}
+func fleetOf(nodes int, holders ...string) webhookstore.Fleet {
+	fleet := webhookstore.Fleet{Nodes: nodes}
 	for i, holder := range holders {
-		shard := webhooks.Shard{ShardID: webhooks.ShardID{Kind: webhooks.SendShard, Number: i}, Holder: holder, Epoch: 1, LeaseLeft: time.Second}
+		shard := webhookstore.Shard{ShardID: webhookstore.ShardID{Kind: webhookstore.SendShard, Number: i}, Holder: holder, Epoch: 1, LeaseLeft: time.Second}
 		if holder != "" && holder[0] == '+' {
 			shard.LeaseLeft = 0
 		}
@@ -30,7 +31,7 @@ func fleetOf(nodes int, holders ...string) webhooks.Fleet {
 func TestShare(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		fleet      webhooks.Fleet
+		fleet      webhookstore.Fleet
 		take, give []int
 	}{
 		"alone":                            {fleetOf(1, "", "", ""), []int{0, 1, 2}, nil},
@@ -73,7 +74,7 @@ func TestSharesEvenOut(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 1))
 	for nodes := 1; nodes <= 20; nodes++ {
 		for range 50 {
-			holders := make([]string, webhooks.DefaultShards)
+			holders := make([]string, webhookstore.DefaultShards)
 			for i := range holders {
 				holders[i] = []string{"", "+dead", nodeName(dice.IntN(nodes)), nodeName(0)}[dice.IntN(4)]
 			}
@@ -111,7 +112,7 @@ func nodeName(i int) string { return fmt.Sprintf("node_%02d", i) }
 
 // beat is one of a node; with dice it gives up some of its excess only, as if the
 // rest were busy. It reports whether anything changed.
-func beat(fleet webhooks.Fleet, node string, dice *rand.Rand) (changed bool) {
+func beat(fleet webhookstore.Fleet, node string, dice *rand.Rand) (changed bool) {
 	take, excess := webhooks.Share(node, fleet)
 	for _, shard := range take {
 		fleet.Shards[shard.Number].Holder, fleet.Shards[shard.Number].LeaseLeft = node, time.Second

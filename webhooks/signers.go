@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
@@ -13,21 +14,21 @@ const maxSigners = 10_000
 
 // signers remembers signers, since to open a secret costs more than to sign.
 type signers struct {
-	open func(webhookID string, s Secrets, now time.Time) ([]signingSecret, error)
+	open func(webhookID string, s partner.Secrets, now time.Time) ([]signingSecret, error)
 
 	mu   sync.Mutex
 	byID map[string]signing
 }
 
 type signing struct {
-	secrets Secrets
+	secrets partner.Secrets
 	isBoth  bool // the previous secret signs too
 	signer  *signature.Signer
 	keys    [][]byte // of Standard Webhooks
 }
 
 // of returns what signs for a webhook at a time.
-func (s *signers) of(webhookID string, secrets Secrets, now time.Time) (signing, error) {
+func (s *signers) of(webhookID string, secrets partner.Secrets, now time.Time) (signing, error) {
 	isBoth := secrets.Previous != nil && now.Before(secrets.PreviousExpiresAt)
 	s.mu.Lock()
 	defer s.mu.Unlock()

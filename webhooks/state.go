@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // maxRetries bounds Config.RetryDelays.
@@ -44,16 +46,16 @@ func (s *Service) RetryDelays() []time.Duration { return slices.Clone(s.cfg.Retr
 
 // next is the delivery's state machine: what an attempt that ended at now makes of
 // a delivery that is queued or retrying.
-func (d Delivery) next(succeeded bool, now time.Time, delays []time.Duration) Delivery { //nolint:revive // the outcome, not a switch
+func next(d partner.Delivery, succeeded bool, now time.Time, delays []time.Duration) partner.Delivery { //nolint:revive // the outcome, not a switch
 	d.Attempts++
 	d.NextAttemptAt = time.Time{}
 	switch {
 	case succeeded:
-		d.Status = Delivered
+		d.Status = partner.DeliveryDelivered
 	case d.Attempts > len(delays):
-		d.Status = Failed
+		d.Status = partner.DeliveryFailed
 	default:
-		d.Status = Retrying
+		d.Status = partner.DeliveryRetrying
 		d.NextAttemptAt = now.Add(delays[d.Attempts-1])
 	}
 	return d
@@ -64,12 +66,12 @@ const gone = "the endpoint answered with status 410"
 
 // heed returns what the endpoint's response makes of a delivery after an attempt, and why the
 // webhook is switched off; empty: it is not.
-func (d Delivery) heed(status int, retryAfter string, now time.Time) (next Delivery, switchOff string) {
+func heed(d partner.Delivery, status int, retryAfter string, now time.Time) (next partner.Delivery, switchOff string) {
 	switch {
 	case status == http.StatusGone:
-		d.Status, d.NextAttemptAt = Failed, time.Time{}
+		d.Status, d.NextAttemptAt = partner.DeliveryFailed, time.Time{}
 		return d, gone
-	case d.Status == Retrying && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable):
+	case d.Status == partner.DeliveryRetrying && (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable):
 		delay := d.NextAttemptAt.Sub(now)
 		d.NextAttemptAt = now.Add(min(max(delay, readRetryAfter(retryAfter, now)), 2*delay))
 	}

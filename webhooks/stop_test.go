@@ -7,8 +7,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // forgetful is a store that cannot record outcomes while it is down.
@@ -17,9 +19,9 @@ type forgetful struct {
 	isDown atomic.Bool
 }
 
-func (s *forgetful) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
+func (s *forgetful) FinishAttempts(ctx context.Context, f webhookstore.Finish) (webhookstore.Finished, error) {
 	if s.isDown.Load() {
-		return webhooks.Finished{}, errors.New("the database is down")
+		return webhookstore.Finished{}, errors.New("the database is down")
 	}
 	return s.Store.FinishAttempts(ctx, f)
 }
@@ -41,7 +43,7 @@ func TestStopWithoutDatabase(t *testing.T) {
 		store.isDown.Store(false)
 		r.start()
 		r.settle()
-		if d, _ := r.only(a); d.Status != webhooks.Delivered || len(r.net.posts(endpoint)) != 2 {
+		if d, _ := r.only(a); d.Status != partner.DeliveryDelivered || len(r.net.posts(endpoint)) != 2 {
 			t.Errorf("%s after %d posts", d.Status, len(r.net.posts(endpoint)))
 		}
 	})

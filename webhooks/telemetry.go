@@ -12,6 +12,8 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // telemetry holds the metrics. None of them is computed by reading tables.
@@ -66,7 +68,7 @@ func newTelemetry(meters metric.MeterProvider, clock clock.Clock) (*telemetry, e
 // begin and end are around an attempt; count is for what it came to, once that is
 // recorded.
 
-func (t *telemetry) begin(ctx context.Context, due Due, now time.Time) {
+func (t *telemetry) begin(ctx context.Context, due webhookstore.Due, now time.Time) {
 	t.inFlight.Add(ctx, 1)
 	isFirst := due.Attempts == 0 && due.Round == 0
 	if recorded, ok := id.Time(id.Event, due.EventID); ok && isFirst {
@@ -74,17 +76,17 @@ func (t *telemetry) begin(ctx context.Context, due Due, now time.Time) {
 	}
 }
 
-func (t *telemetry) end(ctx context.Context, o Outcome) {
+func (t *telemetry) end(ctx context.Context, o webhookstore.Outcome) {
 	t.inFlight.Add(ctx, -1)
 	t.duration.Record(ctx, o.Attempt.Duration.Seconds())
 }
 
-func (t *telemetry) count(ctx context.Context, o Outcome) {
+func (t *telemetry) count(ctx context.Context, o webhookstore.Outcome) {
 	switch {
 	case o.Attempt == nil: // dropped
-	case o.Status == Delivered:
+	case o.Status == partner.DeliveryDelivered:
 		t.delivered.Add(ctx, 1)
-	case o.Status == Retrying:
+	case o.Status == partner.DeliveryRetrying:
 		t.retried.Add(ctx, 1)
 	default:
 		t.failed.Add(ctx, 1)

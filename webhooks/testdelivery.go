@@ -8,6 +8,8 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // testEvent is the event of a test of a webhook that has not chosen any event.
@@ -19,32 +21,32 @@ const testEvent = "invoice.created"
 // invoice.created or, from a catalog without that, its first business event. It is
 // signed, sent and retried like any other.
 //
-// [ErrNotFound], or an error of apierror when the app is not usable or the webhook
+// [partner.ErrNotFound], or an error of apierror when the app is not usable or the webhook
 // is off; nothing is queued then.
-func (s *Service) SendTest(ctx context.Context, appID, webhookID string) (Delivery, error) {
+func (s *Service) SendTest(ctx context.Context, appID, webhookID string) (partner.Delivery, error) {
 	return s.SendTestOf(ctx, appID, webhookID, "")
 }
 
 // SendTestOf is [Service.SendTest] with the sample of an event of the catalog, whether the
 // webhook has chosen it or not; a validation error of apierror if the catalog has no such
 // event. With an empty name it is SendTest.
-func (s *Service) SendTestOf(ctx context.Context, appID, webhookID, event string) (Delivery, error) {
+func (s *Service) SendTestOf(ctx context.Context, appID, webhookID, event string) (partner.Delivery, error) {
 	chosen, ok := s.cfg.Catalog.Lookup(event)
 	if event != "" && !ok {
-		return Delivery{}, apierror.InvalidAt("event", "%.64q is not in the catalog", event)
+		return partner.Delivery{}, apierror.InvalidAt("event", "%.64q is not in the catalog", event)
 	}
 	now := s.now()
 	deliveryID := id.New(id.Delivery, now)
-	return s.cfg.Store.QueueTest(ctx, appID, webhookID, func(to Target) (Delivery, error) {
-		if err := s.refusal(Delivery{}, to.Standing); err != nil {
-			return Delivery{}, err
+	return s.cfg.Store.QueueTest(ctx, appID, webhookID, func(to webhookstore.Target) (partner.Delivery, error) {
+		if err := s.refusal(partner.Delivery{}, to.Standing); err != nil {
+			return partner.Delivery{}, err
 		}
 		definition := chosen
 		if event == "" {
 			definition = s.testedWith(to.Webhook.Events)
 		}
-		return s.newDelivery(deliveryID, Subscriber{WebhookID: webhookID, AppID: appID, PinnedVersion: to.PinnedVersion},
-			events.Event{Type: definition.Name, BusinessID: testBusiness, Data: definition.Sample, CreatedAt: now}, now)
+		return s.newDelivery(deliveryID, webhookstore.Subscriber{WebhookID: webhookID, AppID: appID, PinnedVersion: to.PinnedVersion},
+			partner.Event{Type: definition.Name, BusinessID: testBusiness, Data: definition.Sample, CreatedAt: now}, now)
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-func (k *consoleHarness) sendTest(w webhooks.Webhook) webhooks.Delivery {
+func (k *consoleHarness) sendTest(w partner.Webhook) partner.Delivery {
 	k.Helper()
 	d, err := k.service.SendTest(k.Context(), w.AppID, w.ID)
 	k.Must(err)
@@ -30,9 +30,9 @@ func TestSendTest(t *testing.T) {
 	k := newConsole(t)
 	w := k.hook("invoice.paid", "customer.created")
 	d := k.sendTest(w)
-	want := webhooks.Delivery{
+	want := partner.Delivery{
 		ID: d.ID, WebhookID: w.ID, AppID: k.app.ID, EventType: "invoice.paid", BusinessID: "test", Body: d.Body,
-		Status: webhooks.Queued, NextAttemptAt: harnesses.Start, CreatedAt: harnesses.Start,
+		Status: partner.DeliveryQueued, NextAttemptAt: harnesses.Start, CreatedAt: harnesses.Start,
 	}
 	if diff := cmp.Diff(want, d) + cmp.Diff(want, k.delivery(d)); diff != "" || !d.IsTest() {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -53,7 +53,7 @@ func TestSendTest(t *testing.T) {
 	k.wantDue(w, d.ID)
 	list, err := k.service.Deliveries(t.Context(), k.app.ID, w.ID)
 	want.Body = nil
-	if diff := cmp.Diff([]webhooks.Delivery{want}, list); err != nil || diff != "" {
+	if diff := cmp.Diff([]partner.Delivery{want}, list); err != nil || diff != "" {
 		t.Errorf("%v, (-want +got)\n%s", err, diff)
 	}
 	if again := k.sendTest(w); again.ID == d.ID {
@@ -156,7 +156,7 @@ func TestSendTestGates(t *testing.T) {
 			t.Parallel()
 			k := newConsole(t)
 			w := k.hook(sampled)
-			failed := k.end(k.sendTest(w), webhooks.Failed)
+			failed := k.end(k.sendTest(w), partner.DeliveryFailed)
 			c.shut(k, w)
 			k.Clock.Advance(time.Second)
 			fired, err := k.service.SendTest(t.Context(), k.app.ID, w.ID)

@@ -14,7 +14,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // dashboard is how an app does, in figures and a chart of the last hours, and what to look at.
@@ -43,7 +42,7 @@ type cause struct {
 }
 
 type dashboardHook struct {
-	webhooks.Webhook
+	partner.Webhook
 	Badge     look.Badge
 	Succeeded string
 }
@@ -56,7 +55,7 @@ const (
 )
 
 // dashboard reads how the app does.
-func (v *visit) dashboard(hooks []webhooks.Webhook) (dashboard, error) {
+func (v *visit) dashboard(hooks []partner.Webhook) (dashboard, error) {
 	ctx := v.r.Context()
 	end := v.cfg.Clock.Now().Truncate(time.Hour).Add(time.Hour)
 	hours, err := v.cfg.Console.Hours(ctx, v.by, v.app.ID, end.Add(-dashboardHours*time.Hour), end)
@@ -159,7 +158,7 @@ func connectedFigure(page console.Paged[console.Installation]) figure {
 }
 
 // succeeded is the part of the attempts that arrived; – without attempts.
-func succeeded(h webhooks.Health) string {
+func succeeded(h partner.WebhookHealth) string {
 	failed, ok := h.FailureRate()
 	switch {
 	case !ok:
@@ -171,7 +170,7 @@ func succeeded(h webhooks.Health) string {
 }
 
 // hookCauses are the webhooks that need somebody.
-func hookCauses(hooks []webhooks.Webhook) []cause {
+func hookCauses(hooks []partner.Webhook) []cause {
 	var causes []cause
 	failing, degraded := unwell(hooks)
 	of := fmt.Sprintf(" of %d webhooks ", len(hooks))

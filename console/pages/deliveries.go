@@ -32,7 +32,7 @@ func deliveriesRoutes() []route {
 const perPage = 25
 
 type deliveryRow struct {
-	webhooks.Delivery
+	partner.Delivery
 	Badge    look.Badge
 	Business look.Named
 	Record   record
@@ -50,9 +50,11 @@ type deliveryTable struct {
 }
 
 // CanSend reports whether a row has what sends it again.
-func (t deliveryTable) CanSend(d deliveryRow) bool { return t.MaySend && d.Status == webhooks.Failed }
+func (t deliveryTable) CanSend(d deliveryRow) bool {
+	return t.MaySend && d.Status == partner.DeliveryFailed
+}
 
-func newDeliveryRow(hook webhooks.Webhook, d webhooks.Delivery) deliveryRow {
+func newDeliveryRow(hook partner.Webhook, d partner.Delivery) deliveryRow {
 	row := deliveryRow{Delivery: d, Badge: deliveryBadge(d.Status), Record: recordOf(d), Problem: inWords(d.ResponseCode, d.LastError)}
 	if hook.Enabled {
 		row.Next = d.NextAttemptAt
@@ -61,8 +63,8 @@ func newDeliveryRow(hook webhooks.Webhook, d webhooks.Delivery) deliveryRow {
 }
 
 // deliveryRows returns deliveries with the names of their businesses.
-func (v *visit) deliveryRows(hook webhooks.Webhook, all []webhooks.Delivery) ([]deliveryRow, error) {
-	names, err := v.named(idsOf(all, func(d webhooks.Delivery) string { return d.BusinessID }))
+func (v *visit) deliveryRows(hook partner.Webhook, all []partner.Delivery) ([]deliveryRow, error) {
+	names, err := v.named(idsOf(all, func(d partner.Delivery) string { return d.BusinessID }))
 	rows := make([]deliveryRow, 0, len(all))
 	for _, d := range all {
 		row := newDeliveryRow(hook, d)
@@ -72,15 +74,15 @@ func (v *visit) deliveryRows(hook webhooks.Webhook, all []webhooks.Delivery) ([]
 	return rows, err
 }
 
-func deliveryBadge(s webhooks.Status) look.Badge {
+func deliveryBadge(s partner.DeliveryStatus) look.Badge {
 	switch s {
-	case webhooks.Queued:
+	case partner.DeliveryQueued:
 		return look.Badge{Kind: "info", Text: "Queued"}
-	case webhooks.Retrying:
+	case partner.DeliveryRetrying:
 		return look.Badge{Kind: "warn", Text: "Retrying"}
-	case webhooks.Delivered:
+	case partner.DeliveryDelivered:
 		return look.Badge{Kind: "ok", Text: "Delivered"}
-	case webhooks.Failed:
+	case partner.DeliveryFailed:
 		return look.Badge{Kind: "bad", Text: "Failed"}
 	}
 	return look.Badge{Text: string(s)}
@@ -91,7 +93,7 @@ type record struct{ Type, ID string }
 
 // recordOf finds the record in the body of a delivery: data.id, of the type that the name of
 // the event begins with. Events of other shapes have none.
-func recordOf(d webhooks.Delivery) record {
+func recordOf(d partner.Delivery) record {
 	var body struct {
 		Data struct {
 			ID any `json:"id"`
@@ -110,7 +112,7 @@ func recordOf(d webhooks.Delivery) record {
 type deliveriesView struct {
 	App      partner.App
 	ReadOnly bool
-	Webhook  webhooks.Webhook
+	Webhook  partner.Webhook
 	Filter   deliveryFilter
 	Chips    look.Chips
 	Events   []string // to choose from
@@ -190,14 +192,14 @@ func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
 }
 
 // tabs returns a link to the deliveries of each status, with their number.
-func (v *visit) tabs(own string, filter deliveryFilter, counts webhooks.DeliveryCounts) []look.Link {
-	numbers := map[webhooks.Status]int{
-		webhooks.Queued: counts.Queued, webhooks.Retrying: counts.Retrying, webhooks.Delivered: counts.Delivered, webhooks.Failed: counts.Failed,
+func (v *visit) tabs(own string, filter deliveryFilter, counts partner.DeliveryCounts) []look.Link {
+	numbers := map[partner.DeliveryStatus]int{
+		partner.DeliveryQueued: counts.Queued, partner.DeliveryRetrying: counts.Retrying, partner.DeliveryDelivered: counts.Delivered, partner.DeliveryFailed: counts.Failed,
 	}
 	// With a filter by event or business counting ends after so many in all.
 	isCut := (filter.Event.Value != "" || filter.BusinessID.Value != "") &&
-		counts.Queued+counts.Retrying+counts.Delivered+counts.Failed >= webhooks.ScannedDeliveries
-	one := func(text string, chosen ...webhooks.Status) look.Link {
+		counts.Queued+counts.Retrying+counts.Delivered+counts.Failed >= partner.ScannedDeliveries
+	one := func(text string, chosen ...partner.DeliveryStatus) look.Link {
 		tab := filter
 		tab.Statuses = chosen
 		return look.Link{Text: text, Href: v.site.ListAt(own, tab.values(), ""), Current: len(filter.Statuses) == len(chosen) && (len(chosen) == 0 || filter.Has(chosen[0]))}
@@ -219,7 +221,7 @@ func counted(n int, isLeast bool) string {
 
 // failedSince returns the form that sends failed deliveries again, as it is offered: those of the
 // filter, or since the webhook began to fail, or of the last day.
-func (v *visit) failedSince(hook webhooks.Webhook, filter deliveryFilter) deliveryFilter {
+func (v *visit) failedSince(hook partner.Webhook, filter deliveryFilter) deliveryFilter {
 	again := deliveryFilter{}
 	if !filter.isRefused() {
 		again = deliveryFilter{Event: filter.Event, Since: filter.Since, Until: filter.Until}

@@ -28,7 +28,7 @@ func deliveryRoutes() []route {
 
 type deliveryView struct {
 	App      partner.App
-	Webhook  webhooks.Webhook
+	Webhook  partner.Webhook
 	Delivery deliveryRow
 	Next     look.Left // when it is tried next
 	Later    []string  // the pauses before the attempts after that one
@@ -43,7 +43,7 @@ type deliveryView struct {
 
 // attemptView is one attempt, as it went over the wire.
 type attemptView struct {
-	webhooks.Attempt
+	partner.Attempt
 	Name    string // no two attempts of a delivery have the same
 	Badge   look.Badge
 	Problem string // why it failed, in words
@@ -69,7 +69,7 @@ func (v *visit) delivery() (deliveryView, error) {
 	own := v.cfg.Prefix + v.webhookPath(d.WebhookID)
 	v.trail = []look.Link{{Text: webhookTitle, Href: own}, {Text: deliveriesTitle, Href: own + "/deliveries"}}
 	view := deliveryView{App: v.app, Webhook: hook, NoSending: v.noSending(hook), Body: colored(d.Body)}
-	rows, err := v.deliveryRows(hook, []webhooks.Delivery{d})
+	rows, err := v.deliveryRows(hook, []partner.Delivery{d})
 	if err != nil {
 		return deliveryView{}, err
 	}
@@ -103,7 +103,7 @@ func (v *visit) delivery() (deliveryView, error) {
 	return view, err
 }
 
-func newAttemptView(d webhooks.Delivery, a webhooks.Attempt) attemptView {
+func newAttemptView(d partner.Delivery, a partner.Attempt) attemptView {
 	view := attemptView{Attempt: a, Name: attemptName(d, a), Badge: look.Badge{Kind: "bad", Text: "No response"}, Problem: inWords(a.ResponseCode, a.Error), Took: took(a.Duration), Text: asText(a.ResponseBody)}
 	if a.ResponseCode != 0 {
 		view.Badge.Text = strconv.Itoa(a.ResponseCode)
@@ -112,14 +112,14 @@ func newAttemptView(d webhooks.Delivery, a webhooks.Attempt) attemptView {
 		view.Badge.Kind = "ok"
 	}
 	if a.Signature != "" {
-		view.Sent = headerLines(d.Header(a.Signature))
+		view.Sent = headerLines(webhooks.RequestHeader(d, a.Signature))
 	}
 	view.Header = headerLines(a.ResponseHeader)
 	return view
 }
 
 // attemptName names the round as well, once there is a second one.
-func attemptName(d webhooks.Delivery, a webhooks.Attempt) string {
+func attemptName(d partner.Delivery, a partner.Attempt) string {
 	if d.Round == 0 {
 		return fmt.Sprintf("Attempt %d", a.Number)
 	}
@@ -180,7 +180,7 @@ func (v *visit) attemptNow() error {
 }
 
 // requeue does something about the path's delivery, and leads back to its page.
-func (v *visit) requeue(do func(context.Context, console.Actor, console.Ref) (webhooks.Delivery, error), done string) error {
+func (v *visit) requeue(do func(context.Context, console.Actor, console.Ref) (partner.Delivery, error), done string) error {
 	ref := v.ref()
 	if _, err := do(v.r.Context(), v.by, ref); err != nil {
 		view, failed := v.delivery()

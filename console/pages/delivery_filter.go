@@ -8,11 +8,11 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/look"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // statuses are the statuses of a delivery, in the order in which pages show them.
-var statuses = []webhooks.Status{webhooks.Failed, webhooks.Retrying, webhooks.Queued, webhooks.Delivered}
+var statuses = []partner.DeliveryStatus{partner.DeliveryFailed, partner.DeliveryRetrying, partner.DeliveryQueued, partner.DeliveryDelivered}
 
 // entry is a field of a form: what was entered, and what is wrong with it.
 type entry struct {
@@ -45,7 +45,7 @@ func againField(name, label string, e entry) field {
 // deliveryFilter is the form above a list of deliveries. The names of its fields are those of
 // the JSON API.
 type deliveryFilter struct {
-	Statuses   []webhooks.Status
+	Statuses   []partner.DeliveryStatus
 	Event      entry
 	BusinessID entry
 	EventID    entry
@@ -53,7 +53,7 @@ type deliveryFilter struct {
 	Until      entry
 	Status     entry // only its Problem
 
-	query webhooks.DeliveryQuery
+	query partner.DeliveryQuery
 }
 
 // readFilter reads the filter of an address. An empty field filters nothing.
@@ -62,8 +62,8 @@ func (v *visit) readFilter(values url.Values) deliveryFilter {
 	for _, one := range values["status"] {
 		for status := range strings.SplitSeq(one, ",") {
 			switch {
-			case slices.Contains(statuses, webhooks.Status(status)):
-				f.Statuses = append(f.Statuses, webhooks.Status(status))
+			case slices.Contains(statuses, partner.DeliveryStatus(status)):
+				f.Statuses = append(f.Statuses, partner.DeliveryStatus(status))
 			case status != "":
 				f.Status.Problem = "Choose from these statuses."
 			}
@@ -74,7 +74,7 @@ func (v *visit) readFilter(values url.Values) deliveryFilter {
 	if f.EventID.Value != "" && !id.Valid(id.Event, f.EventID.Value) {
 		f.EventID.Problem = "This is not the id of an event. One looks like " + id.New(id.Event, v.cfg.Clock.Now()) + "."
 	}
-	f.query = webhooks.DeliveryQuery{Statuses: f.Statuses, EventType: f.Event.Value, BusinessID: f.BusinessID.Value, EventID: f.EventID.Value}
+	f.query = partner.DeliveryQuery{Statuses: f.Statuses, EventType: f.Event.Value, BusinessID: f.BusinessID.Value, EventID: f.EventID.Value}
 	f.Since, f.query.Since = readMoment(values, "since")
 	f.Until, f.query.Until = readMoment(values, "until")
 	if f.Until.Problem == "" && !f.query.Until.IsZero() && !f.query.Since.Before(f.query.Until) {
@@ -107,7 +107,9 @@ func (f deliveryFilter) isRefused() bool {
 func (f deliveryFilter) IsSet() bool { return len(f.values()) > 0 }
 
 // Has reports whether a status is among those that are asked for.
-func (f deliveryFilter) Has(status webhooks.Status) bool { return slices.Contains(f.Statuses, status) }
+func (f deliveryFilter) Has(status partner.DeliveryStatus) bool {
+	return slices.Contains(f.Statuses, status)
+}
 
 // chips returns the fields of the form.
 func (f deliveryFilter) chips() []look.Chip {

@@ -7,7 +7,6 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // eventGroup is events about one kind of thing, behind one scope.
@@ -71,7 +70,7 @@ func (v *visit) chosenEvents(form bodies.Form) []string {
 
 // lacking returns the chosen events of a webhook that never arrive, because the app may not ask
 // for their scopes.
-func (v *visit) lacking(hook webhooks.Webhook) []events.Definition {
+func (v *visit) lacking(hook partner.Webhook) []events.Definition {
 	var all []events.Definition
 	for _, definition := range v.cfg.Console.EventCatalog() {
 		if definition.Scope != "" && slices.Contains(hook.Events, definition.Name) && !v.app.Scopes.Has(definition.Scope) {

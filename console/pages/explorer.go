@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 func (p *Pages) explorerRoutes() []route {
@@ -52,7 +52,7 @@ type appEventRow struct {
 
 // sentRow is a delivery that an event caused.
 type sentRow struct {
-	webhooks.Delivery
+	partner.Delivery
 	Badge look.Badge
 	URL   string // of the webhook
 }
@@ -140,7 +140,7 @@ func (v *visit) showEvent() error {
 
 // recordableEvents returns where events can be recorded, and which of them the app can see.
 func (v *visit) recordableEvents() (recordView, []string, error) {
-	record, err := v.recordable(webhooks.Webhook{AppID: v.app.ID})
+	record, err := v.recordable(partner.Webhook{AppID: v.app.ID})
 	var names []string
 	for _, d := range v.cfg.Console.EventCatalog() {
 		if d.Scope == "" || v.app.Scopes.Has(d.Scope) {

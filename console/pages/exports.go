@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/export"
 	"github.com/partnerkit/partnerkit/internal/look"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
@@ -104,18 +105,18 @@ func (v *visit) exportAudit() error {
 	})
 }
 
-var deliveryColumns = []export.Column[webhooks.Delivery]{
-	{Name: "id", Value: func(d webhooks.Delivery) any { return d.ID }},
-	{Name: "createdAt", Value: func(d webhooks.Delivery) any { return d.CreatedAt }},
-	{Name: "event", Value: func(d webhooks.Delivery) any { return d.EventType }},
-	{Name: "eventId", Value: func(d webhooks.Delivery) any { return d.EventID }},
-	{Name: "businessId", Value: func(d webhooks.Delivery) any { return d.BusinessID }},
-	{Name: "sequence", Value: func(d webhooks.Delivery) any { return orNothing(d.Sequence) }},
-	{Name: "status", Value: func(d webhooks.Delivery) any { return string(d.Status) }},
-	{Name: "attempts", Value: func(d webhooks.Delivery) any { return d.Attempts }},
-	{Name: "responseCode", Value: func(d webhooks.Delivery) any { return orNothing(d.ResponseCode) }},
-	{Name: "lastError", Value: func(d webhooks.Delivery) any { return d.LastError }},
-	{Name: "nextAttemptAt", Value: func(d webhooks.Delivery) any { return d.NextAttemptAt }},
+var deliveryColumns = []export.Column[partner.Delivery]{
+	{Name: "id", Value: func(d partner.Delivery) any { return d.ID }},
+	{Name: "createdAt", Value: func(d partner.Delivery) any { return d.CreatedAt }},
+	{Name: "event", Value: func(d partner.Delivery) any { return d.EventType }},
+	{Name: "eventId", Value: func(d partner.Delivery) any { return d.EventID }},
+	{Name: "businessId", Value: func(d partner.Delivery) any { return d.BusinessID }},
+	{Name: "sequence", Value: func(d partner.Delivery) any { return orNothing(d.Sequence) }},
+	{Name: "status", Value: func(d partner.Delivery) any { return string(d.Status) }},
+	{Name: "attempts", Value: func(d partner.Delivery) any { return d.Attempts }},
+	{Name: "responseCode", Value: func(d partner.Delivery) any { return orNothing(d.ResponseCode) }},
+	{Name: "lastError", Value: func(d partner.Delivery) any { return d.LastError }},
+	{Name: "nextAttemptAt", Value: func(d partner.Delivery) any { return d.NextAttemptAt }},
 }
 
 // exportDeliveries sends the deliveries that the filter of the address selects.
@@ -124,11 +125,11 @@ func (v *visit) exportDeliveries() error {
 	if filter.isRefused() {
 		return apierror.Invalid("the filter is not valid")
 	}
-	return send(v, "deliveries", deliveryColumns, func(after string) (console.Paged[webhooks.Delivery], error) {
+	return send(v, "deliveries", deliveryColumns, func(after string) (console.Paged[partner.Delivery], error) {
 		q := filter.query
 		q.After, q.Limit = after, webhooks.MaxListed
 		page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.ref(), q)
-		return console.Paged[webhooks.Delivery]{Items: page.Deliveries, NextCursor: page.Next}, err
+		return console.Paged[partner.Delivery]{Items: page.Deliveries, NextCursor: page.Next}, err
 	})
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // failure is a cause for which deliveries of a webhook have not arrived.
@@ -23,12 +23,12 @@ type failure struct {
 
 // failures groups the newest deliveries that failed or are retried by their cause, most frequent
 // first. Deliveries that were given up unsent, because the webhook is off, have none.
-func (v *visit) failures(hook webhooks.Webhook) ([]failure, error) {
-	page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.ref(), webhooks.DeliveryQuery{Statuses: []webhooks.Status{webhooks.Failed, webhooks.Retrying}})
+func (v *visit) failures(hook partner.Webhook) ([]failure, error) {
+	page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.ref(), partner.DeliveryQuery{Statuses: []partner.DeliveryStatus{partner.DeliveryFailed, partner.DeliveryRetrying}})
 	if err != nil {
 		return nil, err
 	}
-	counts, newest := map[string]int{}, map[string]webhooks.Delivery{}
+	counts, newest := map[string]int{}, map[string]partner.Delivery{}
 	var texts []string
 	for _, d := range page.Deliveries {
 		text := inWords(d.ResponseCode, d.LastError)

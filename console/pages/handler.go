@@ -10,7 +10,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // route is a page, or what a form of one posts to.
@@ -125,7 +124,7 @@ func (p *Pages) functions() template.FuncMap {
 		"add":        func(a, b int) int { return a + b },
 
 		"ago":           func(at time.Time) string { return look.Ago(at, p.cfg.Clock.Now()) },
-		"statuses":      func() []webhooks.Status { return statuses },
+		"statuses":      func() []partner.DeliveryStatus { return statuses },
 		"deliveryBadge": deliveryBadge,
 		"maxAttempts":   p.cfg.Console.MaxAttempts,
 		"entryOf":       func(name, label string, e entry) field { return field{ID: name, Name: name, Label: label, Entry: e} },

@@ -136,7 +136,7 @@ func (o *harness) newApp(changes ...func(*console.NewApp)) partner.App {
 }
 
 // newWebhook is one of an app.
-func (o *harness) newWebhook(app partner.App, at string, names ...string) webhooks.Webhook {
+func (o *harness) newWebhook(app partner.App, at string, names ...string) partner.Webhook {
 	o.Helper()
 	hook, _, err := o.Hooks.Create(o.Context(), webhooks.NewWebhook{AppID: app.ID, URL: at, Events: names})
 	o.must(err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // endpoint returns a URL without its scheme, as people say it.
@@ -20,7 +20,7 @@ func endpoint(address string) string {
 }
 
 // healthBadge returns a badge with the health of a webhook, for lists and titles.
-func healthBadge(hook webhooks.Webhook) look.Badge {
+func healthBadge(hook partner.Webhook) look.Badge {
 	switch {
 	case !hook.Health.DisabledAt.IsZero() && !hook.Enabled:
 		return look.Badge{Kind: "bad", Text: "Disabled for failing"}
@@ -36,7 +36,7 @@ func healthBadge(hook webhooks.Webhook) look.Badge {
 
 // failureRate returns which part of the attempts of the last 24 hours failed. Only no failure
 // at all is 0%, and only all failures are 100%. It is empty if there were no attempts.
-func failureRate(h webhooks.Health) string {
+func failureRate(h partner.WebhookHealth) string {
 	rate, ok := h.FailureRate()
 	if !ok {
 		return ""
@@ -49,7 +49,7 @@ func failureRate(h webhooks.Health) string {
 }
 
 // attempts returns how many attempts there were in the last 24 hours, and which part failed.
-func attempts(h webhooks.Health) string {
+func attempts(h partner.WebhookHealth) string {
 	switch h.Attempts {
 	case 0:
 		return "no attempts"
@@ -64,7 +64,7 @@ func attempts(h webhooks.Health) string {
 // because the webhook is off, explain nothing.
 func (v *visit) lastError(since time.Time) (string, error) {
 	ctx, ref := v.r.Context(), v.ref()
-	page, err := v.cfg.Console.Deliveries(ctx, v.by, ref, webhooks.DeliveryQuery{Statuses: []webhooks.Status{webhooks.Failed, webhooks.Retrying}})
+	page, err := v.cfg.Console.Deliveries(ctx, v.by, ref, partner.DeliveryQuery{Statuses: []partner.DeliveryStatus{partner.DeliveryFailed, partner.DeliveryRetrying}})
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (v *visit) lastError(since time.Time) (string, error) {
 
 // unwell returns how many of the webhooks are failing or were disabled for failing, and how
 // many others are degraded.
-func unwell(hooks []webhooks.Webhook) (bad, degraded int) {
+func unwell(hooks []partner.Webhook) (bad, degraded int) {
 	for _, hook := range hooks {
 		switch healthBadge(hook).Kind {
 		case "bad":

@@ -11,8 +11,8 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/theme"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // hostile is what an app, its receiver or the host's records may be made of.
@@ -38,7 +38,7 @@ func TestMarkupIsText(t *testing.T) {
 	o.settle()
 	deliveries, err := o.Hooks.Deliveries(ctx, app.ID, hook.ID)
 	o.must(err)
-	if len(deliveries) != 1 || deliveries[0].Status != webhooks.Retrying {
+	if len(deliveries) != 1 || deliveries[0].Status != partner.DeliveryRetrying {
 		t.Fatalf("the deliveries are %v", deliveries)
 	}
 	for _, statement := range []string{

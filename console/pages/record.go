@@ -5,7 +5,6 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // recordRoutes are for development: without Config.RecordEvent there are none.
@@ -23,7 +22,7 @@ type recordView struct {
 }
 
 // recordable is where events of a webhook can be recorded.
-func (v *visit) recordable(hook webhooks.Webhook) (recordView, error) {
+func (v *visit) recordable(hook partner.Webhook) (recordView, error) {
 	if v.cfg.RecordEvent == nil || v.isReadOnly() {
 		return recordView{}, nil
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // SBX-01: in development the page of a webhook records its events in connected businesses.
@@ -38,7 +38,7 @@ func TestRecordEvent_SBX01(t *testing.T) {
 	for _, event := range []string{"invoice.paid", events.AppInstalled} {
 		o.post(path+"/record", "event", event, "business", "biz_1").wantTo(path + "?done=event-recorded").shows("The event was recorded.")
 		o.settle()
-		page, err := o.Hooks.DeliveryPage(ctx, webhooks.DeliveryQuery{AppID: app.ID, WebhookID: hook.ID, EventType: event, Limit: 10})
+		page, err := o.Hooks.DeliveryPage(ctx, partner.DeliveryQuery{AppID: app.ID, WebhookID: hook.ID, EventType: event, Limit: 10})
 		o.must(err)
 		if len(page.Deliveries) != 1 || page.Deliveries[0].BusinessID != "biz_1" || page.Deliveries[0].EventID == "" {
 			t.Errorf("%s: the deliveries are %+v", event, page.Deliveries)

@@ -10,7 +10,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/optional"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 func webhookRoutes() []route {
@@ -41,7 +40,7 @@ const fewDeliveries = 10
 type webhookView struct {
 	App        partner.App
 	ReadOnly   bool
-	Webhook    webhooks.Webhook
+	Webhook    partner.Webhook
 	Previous   look.Left     // until when the secret before this one signs too
 	Charts     []look.Chart  // of the attempts of the last day; none without attempts
 	Failures   []failure     // why deliveries have not arrived
@@ -67,7 +66,7 @@ func (v *visit) webhook() (webhookView, error) {
 	if err != nil {
 		return webhookView{}, err
 	}
-	deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, ref, webhooks.DeliveryQuery{Limit: fewDeliveries, WithBodies: true})
+	deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, ref, partner.DeliveryQuery{Limit: fewDeliveries, WithBodies: true})
 	if err != nil {
 		return webhookView{}, err
 	}
@@ -108,14 +107,14 @@ func (v *visit) webhook() (webhookView, error) {
 	case hook.Health.IsFailing():
 		view.LastError, err = v.lastError(time.Time{})
 	case hook.Health.IsDegraded:
-		view.LastError, err = v.lastError(v.cfg.Clock.Now().Add(-webhooks.FailingAfter))
+		view.LastError, err = v.lastError(v.cfg.Clock.Now().Add(-partner.FailingAfter))
 	}
 	return view, err
 }
 
 // noSending returns why neither a test nor an old delivery can be sent to a webhook;
 // empty if it can.
-func (v *visit) noSending(hook webhooks.Webhook) string {
+func (v *visit) noSending(hook partner.Webhook) string {
 	switch {
 	case v.app.Status == partner.AppDeactivated:
 		return "Nothing can be sent: the app was deactivated."
@@ -129,7 +128,7 @@ func (v *visit) noSending(hook webhooks.Webhook) string {
 	return ""
 }
 
-func (v *visit) isUnverified(hook webhooks.Webhook) bool {
+func (v *visit) isUnverified(hook partner.Webhook) bool {
 	return v.cfg.Console.VerifiesWebhooks() && !hook.UnverifiedSince.IsZero()
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 func webhookListRoutes() []route {
@@ -25,7 +24,7 @@ type webhooksView struct {
 }
 
 type webhookRow struct {
-	webhooks.Webhook
+	partner.Webhook
 	Badge  look.Badge
 	Shown  []string     // the first few events
 	More   int          // besides these
@@ -46,7 +45,7 @@ func (v *visit) showWebhooks() error {
 	}
 	view := webhooksView{App: v.app, ReadOnly: v.isReadOnly(), Bound: bound{len(hooks), v.cfg.Console.MaxWebhooks(), "webhooks"}}
 	for _, hook := range hooks {
-		deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, console.Ref{AppID: v.app.ID, WebhookID: hook.ID}, webhooks.DeliveryQuery{})
+		deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, console.Ref{AppID: v.app.ID, WebhookID: hook.ID}, partner.DeliveryQuery{})
 		if site.IsStatus(err, 404) {
 			continue // deleted just now
 		}
@@ -60,11 +59,11 @@ func (v *visit) showWebhooks() error {
 	return v.show("webhooks", "Webhooks", view)
 }
 
-func newWebhookRow(hook webhooks.Webhook, deliveries []webhooks.Delivery) webhookRow {
+func newWebhookRow(hook partner.Webhook, deliveries []partner.Delivery) webhookRow {
 	row := webhookRow{Webhook: hook, Badge: healthBadge(hook), Shown: hook.Events[:min(fewEvents, len(hook.Events))], Recent: len(deliveries)}
 	row.More = len(hook.Events) - len(row.Shown)
 	for _, d := range deliveries {
-		if d.Status == webhooks.Failed || d.Status == webhooks.Retrying {
+		if d.Status == partner.DeliveryFailed || d.Status == partner.DeliveryRetrying {
 			row.Failed++
 		}
 	}
@@ -110,7 +109,7 @@ func (v *visit) createWebhook() error {
 
 // webhookSecretView is a secret that signs from now on.
 type webhookSecretView struct {
-	Webhook  webhooks.Webhook
+	Webhook  partner.Webhook
 	Secret   string
 	Previous look.Left // until when the one before it signs too; zero: there is none
 	Verify   bool      // its endpoint has to answer a challenge

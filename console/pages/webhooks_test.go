@@ -9,7 +9,6 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // WH-01, CON-02: a developer adds a webhook and sees its secret once.
@@ -46,7 +45,7 @@ func TestNewWebhook_WH01(t *testing.T) {
 	o.get(at).shows("https://partner.example/hook", "Working", "none yet")
 }
 
-func (o *harness) webhooks(app partner.App) []webhooks.Webhook {
+func (o *harness) webhooks(app partner.App) []partner.Webhook {
 	o.Helper()
 	all, err := o.console.Webhooks(o.Context(), o.actor(ann), app.ID)
 	o.must(err)

@@ -23,8 +23,8 @@ const module = "github.com/partnerkit/partnerkit"
 var floors = [][]string{
 	0: {"identity", "theme", "locale", "keyring", "clock", "apierror", "optional", "internal/bodies", "internal/strictjson", "internal/muxes", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
 		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/httpapi", "internal/look", "internal/compress", "internal/hostrequest", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/testenv", "internal/serving", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest", "internal/export"},
-	1: {"partner", "events", "events/schemacheck", "analytics", "audit", "idempotency/keystore"},
-	2: {"idempotency", "oauthserver", "oauthserver/oauthstore", "oauthserver/pages", "webhooks", "appdata"},
+	1: {"partner", "events", "events/eventstore", "events/schemacheck", "analytics", "audit", "idempotency/keystore"},
+	2: {"idempotency", "oauthserver", "oauthserver/oauthstore", "oauthserver/pages", "webhooks", "webhooks/webhookstore", "appdata"},
 	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/reference", "internal/fixture"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres"},
 	5: {".", "internal/testdb", "storage/storetest", "internal/racetest", "internal/storetest"},
@@ -36,7 +36,10 @@ var floors = [][]string{
 }
 
 var arrows = map[string][]string{
-	"oauthserver":              {"oauthserver/oauthstore"},                                 // what it asks of its store
+	"oauthserver":              {"oauthserver/oauthstore"},       // what it asks of its store
+	"webhooks":                 {"webhooks/webhookstore"},        // likewise
+	"events":                   {"events/eventstore", "partner"}, // likewise, and its records
+	"events/eventstore":        {"partner"},
 	"theme":                    {"internal/hostrequest", "apierror"},                       // a theme by request, and the errors of its form
 	"internal/hostrequest":     {"identity"},                                               // the session of a request
 	"internal/openapi":         {"internal/schema"},                                        // references

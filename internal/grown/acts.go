@@ -13,8 +13,10 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // turn returns a number that differs each time, and jumps.
@@ -105,7 +107,7 @@ func (s *Service) Record(ctx context.Context) error {
 	return err
 }
 
-func (s *Service) record(ctx context.Context) ([]events.Event, error) {
+func (s *Service) record(ctx context.Context) ([]partner.Event, error) {
 	return s.Platform.Events().Record(ctx, s.Store, events.Draft{
 		Type: types[0], BusinessID: s.business(), Data: map[string]any{"invoice": map[string]any{"id": "inv_1", "number": "2026-0001", "status": "SENT", "total": "119.00"}},
 	})
@@ -134,19 +136,19 @@ func (s *Service) Plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	plan, now := webhooks.Plan{Node: node, Shards: map[int]int64{}}, time.Now()
+	plan, now := webhookstore.Plan{Node: node, Shards: map[int]int64{}}, time.Now()
 	for shard, epoch := range epochs {
-		if shard.Kind == webhooks.PlanShard {
+		if shard.Kind == webhookstore.PlanShard {
 			plan.Shards[shard.Number] = epoch
 		}
 	}
 	for _, b := range found.Businesses {
-		plan.Steps = append(plan.Steps, webhooks.PlanStep{BusinessID: b.BusinessID, Numbered: b.Numbered, Events: b.Events})
+		plan.Steps = append(plan.Steps, webhookstore.PlanStep{BusinessID: b.BusinessID, Numbered: b.Numbered, Events: b.Events})
 		for _, e := range b.Events {
 			for _, to := range b.Subscribers {
-				plan.Deliveries = append(plan.Deliveries, webhooks.Delivery{
+				plan.Deliveries = append(plan.Deliveries, partner.Delivery{
 					ID: id.New(id.Delivery, now), WebhookID: to.WebhookID, AppID: to.AppID, EventID: e.ID, EventType: e.Type, BusinessID: e.BusinessID,
-					Body: e.Data, Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
+					Body: e.Data, Status: partner.DeliveryQueued, NextAttemptAt: now, CreatedAt: now,
 				})
 			}
 		}
@@ -203,11 +205,11 @@ func (s *Service) Health(ctx context.Context) error {
 // and with counts.
 func (s *Service) FilteredDeliveries(ctx context.Context) error {
 	row := 4*(s.turn()%(s.n/4)) + 2 // of the webhook, delivered
-	for _, q := range []webhooks.DeliveryQuery{
-		{Statuses: []webhooks.Status{webhooks.Queued}, CountUpTo: webhooks.MaxCounted},
-		{Statuses: []webhooks.Status{webhooks.Retrying}},
-		{Statuses: []webhooks.Status{webhooks.Delivered}},
-		{Statuses: []webhooks.Status{webhooks.Failed}},
+	for _, q := range []partner.DeliveryQuery{
+		{Statuses: []partner.DeliveryStatus{partner.DeliveryQueued}, CountUpTo: webhooks.MaxCounted},
+		{Statuses: []partner.DeliveryStatus{partner.DeliveryRetrying}},
+		{Statuses: []partner.DeliveryStatus{partner.DeliveryDelivered}},
+		{Statuses: []partner.DeliveryStatus{partner.DeliveryFailed}},
 		{EventType: types[0], CountUpTo: webhooks.MaxCounted},
 		{BusinessID: "business_0", CountUpTo: webhooks.MaxCounted},
 		{BusinessID: "business_absent"},
@@ -238,15 +240,15 @@ func (s *Service) Claim(ctx context.Context) error {
 	return err
 }
 
-func (s *Service) claim(ctx context.Context) ([]webhooks.Due, error) {
-	c := webhooks.Claim{Now: time.Now(), IsTaken: func(string) bool { return false }}
+func (s *Service) claim(ctx context.Context) ([]webhookstore.Due, error) {
+	c := webhookstore.Claim{Now: time.Now(), IsTaken: func(string) bool { return false }}
 	at := s.turn()
 	for k := range 4 {
 		hook := s.hooks[0]
 		if k > 0 {
 			hook = s.hooks[1+(at+k)%(len(s.hooks)-1)]
 		}
-		c.Webhooks = append(c.Webhooks, webhooks.WebhookClaim{WebhookID: hook.ID, Limit: Claimed / 4})
+		c.Webhooks = append(c.Webhooks, webhookstore.WebhookClaim{WebhookID: hook.ID, Limit: Claimed / 4})
 	}
 	due, err := s.Store.DueDeliveries(ctx, c)
 	if err == nil && len(due) != Claimed {

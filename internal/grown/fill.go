@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // age is how old the oldest row is.
@@ -25,7 +26,7 @@ type rows struct {
 	now   time.Time
 	heads []string // of their ids, for each instant
 	apps  []app
-	hooks []webhooks.Webhook
+	hooks []partner.Webhook
 }
 
 // id returns the id of the i-th row of a kind.
@@ -90,7 +91,7 @@ func (f rows) given() []string {
 		}),
 		"CREATE TEMP TABLE fill_webhook (k INTEGER PRIMARY KEY, id TEXT, app_id TEXT, shard BIGINT)",
 		"INSERT INTO fill_webhook VALUES " + list(len(f.hooks), func(k int) string {
-			return fmt.Sprintf("%d, '%s', '%s', %d", k, f.hooks[k].ID, f.hooks[k].AppID, webhooks.ShardOf(f.hooks[k].ID, webhooks.DefaultShards))
+			return fmt.Sprintf("%d, '%s', '%s', %d", k, f.hooks[k].ID, f.hooks[k].AppID, webhookstore.ShardOf(f.hooks[k].ID, webhookstore.DefaultShards))
 		}),
 		"CREATE TEMP TABLE fill_type (k INTEGER PRIMARY KEY, name TEXT)",
 		"INSERT INTO fill_type VALUES " + list(len(types), func(k int) string { return fmt.Sprintf("%d, '%s'", k, types[k]) }),

@@ -13,7 +13,6 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -21,6 +20,7 @@ import (
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // The example of RFC 7636, appendix B.
@@ -33,7 +33,7 @@ func (s *Service) approval(request string, now time.Time) oauthstore.Decision {
 	return oauthstore.Decision{
 		RequestID: request, UserID: fmt.Sprint("new_", s.turn()), BusinessID: s.business(), InstallationID: id.New(id.Installation, now), GrantID: id.New(id.Grant, now), Now: now,
 		Check:  func(partner.App) oauthstore.ApprovalOutcome { return oauthstore.ApprovalDone },
-		Record: func(oauthstore.Approved) []events.Event { return nil },
+		Record: func(oauthstore.Approved) []partner.Event { return nil },
 	}
 }
 
@@ -139,12 +139,12 @@ func (s *Service) Uninstall(ctx context.Context) error {
 	}
 	_, err := s.Store.EndInstallation(ctx, oauthstore.EndInstallation{
 		AppID: app, BusinessID: business, Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(-time.Second),
-		Record: func(partner.Installation) []events.Event { return nil },
+		Record: func(partner.Installation) []partner.Event { return nil },
 	})
 	if err != nil {
 		return err
 	}
-	n, err := s.Store.RecordRedactions(ctx, now, 10, func(partner.Installation) []events.Event { return nil })
+	n, err := s.Store.RecordRedactions(ctx, now, 10, func(partner.Installation) []partner.Event { return nil })
 	if err == nil && n != 1 {
 		err = fmt.Errorf("%d redactions", n)
 	}
@@ -172,11 +172,11 @@ func (s *Service) Number(ctx context.Context) error {
 
 // Probe runs the queries of a dispatcher that starts or has no due deliveries.
 func (s *Service) Probe(ctx context.Context) error {
-	now, shards := time.Now(), make([]int, webhooks.DefaultShards)
+	now, shards := time.Now(), make([]int, webhookstore.DefaultShards)
 	for i := range shards {
 		shards[i] = i
 	}
-	_, err := s.Store.DueWebhooks(ctx, webhooks.DueQuery{Shards: shards, After: now.Add(-time.Minute), Until: now})
+	_, err := s.Store.DueWebhooks(ctx, webhookstore.DueQuery{Shards: shards, After: now.Add(-time.Minute), Until: now})
 	if err != nil {
 		return err
 	}
@@ -201,12 +201,12 @@ func (s *Service) Probe(ctx context.Context) error {
 const node = "node"
 
 // hold takes every shard that is free, and returns all with their epochs.
-func (s *Service) hold(ctx context.Context) (map[webhooks.ShardID]int64, error) {
+func (s *Service) hold(ctx context.Context) (map[webhookstore.ShardID]int64, error) {
 	fleet, err := s.Store.Beat(ctx, node, time.Minute)
 	if err != nil {
 		return nil, err
 	}
-	epochs := map[webhooks.ShardID]int64{}
+	epochs := map[webhookstore.ShardID]int64{}
 	for _, shard := range fleet.Shards {
 		epochs[shard.ShardID] = shard.Epoch
 		if shard.Holder == node {
@@ -232,15 +232,15 @@ func (s *Service) Finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f := webhooks.Finish{Node: node, Now: now}
+	f := webhookstore.Finish{Node: node, Now: now}
 	for i, one := range due {
-		o := webhooks.Outcome{Due: one, Epoch: epochs[webhooks.ShardID{Kind: webhooks.SendShard, Number: webhooks.ShardOf(one.WebhookID, webhooks.DefaultShards)}], Status: webhooks.Delivered, Attempts: 1, ResponseCode: 200}
-		o.Attempt = &webhooks.Attempt{ID: id.New(id.Attempt, now), Number: 1, Signature: "t=1,v1=0", StartedAt: now, ResponseCode: 200, ResponseBody: []byte("ok")}
+		o := webhookstore.Outcome{Due: one, Epoch: epochs[webhookstore.ShardID{Kind: webhookstore.SendShard, Number: webhookstore.ShardOf(one.WebhookID, webhookstore.DefaultShards)}], Status: partner.DeliveryDelivered, Attempts: 1, ResponseCode: 200}
+		o.Attempt = &partner.Attempt{ID: id.New(id.Attempt, now), Number: 1, Signature: "t=1,v1=0", StartedAt: now, ResponseCode: 200, ResponseBody: []byte("ok")}
 		switch i {
 		case 0:
-			o.Status, o.NextAttemptAt = webhooks.Retrying, now.Add(time.Minute)
+			o.Status, o.NextAttemptAt = partner.DeliveryRetrying, now.Add(time.Minute)
 		case 1:
-			o.Status, o.Attempts, o.IsExhausted = webhooks.Failed, webhooks.MaxAttempts, true
+			o.Status, o.Attempts, o.IsExhausted = partner.DeliveryFailed, webhooks.MaxAttempts, true
 		}
 		f.Outcomes = append(f.Outcomes, o)
 	}
@@ -258,9 +258,9 @@ func (s *Service) Delivery(ctx context.Context) error {
 	if _, _, err := s.Platform.Webhooks().Delivery(ctx, hook.AppID, hook.ID, s.id(id.Delivery, row)); err != nil {
 		return err
 	}
-	_, err := s.Store.Redeliver(ctx, webhooks.Redelivery{
-		AppID: hook.AppID, WebhookID: hook.ID, DeliveryIDs: []string{s.id(id.Delivery, row)}, From: webhooks.Failed, Now: time.Now(),
-		Check: func(webhooks.Delivery, webhooks.Standing) error { return nil },
+	_, err := s.Store.Redeliver(ctx, webhookstore.Redelivery{
+		AppID: hook.AppID, WebhookID: hook.ID, DeliveryIDs: []string{s.id(id.Delivery, row)}, From: partner.DeliveryFailed, Now: time.Now(),
+		Check: func(partner.Delivery, webhookstore.Standing) error { return nil },
 	})
 	return err
 }

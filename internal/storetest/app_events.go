@@ -9,10 +9,8 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // appEventCases are what the console shows of the events of an app.
@@ -20,7 +18,7 @@ var appEventCases = []testCase[partnerkit.Store]{
 	// EVT-02: of some businesses, by id, in pages, those of one app beside those of all.
 	{"EVT-02 events of several businesses", func(t *testing.T, e partnerkit.Store) {
 		businesses := make([]string, 70) // more than one statement reads
-		var recorded []events.Event
+		var recorded []partner.Event
 		for i := range businesses {
 			businesses[i] = newBusiness()
 			made := happened(businesses[i], []string{"a.b", "a.c", "app.d", "app.d"}[i%4], 2)
@@ -32,7 +30,7 @@ var appEventCases = []testCase[partnerkit.Store]{
 		}
 		must(t, e.RecordEvents(t.Context(), happened(newBusiness(), "a.b", 1)...))
 		q := console.EventQuery{BusinessIDs: businesses, Types: []string{"a.b"}, AppID: "app_1", AppTypes: []string{"app.d"}, Since: noon, Limit: 7}
-		if found := get[[]events.Event](t)(e.AppEvents(t.Context(), q)); len(found) != 0 {
+		if found := get[[]partner.Event](t)(e.AppEvents(t.Context(), q)); len(found) != 0 {
 			t.Errorf("%d events without numbers", len(found))
 		}
 		for _, business := range businesses {
@@ -48,7 +46,7 @@ var appEventCases = []testCase[partnerkit.Store]{
 		slices.Reverse(want)
 		var got []string
 		for {
-			found := get[[]events.Event](t)(e.AppEvents(t.Context(), q))
+			found := get[[]partner.Event](t)(e.AppEvents(t.Context(), q))
 			got = append(got, idsOf(found)...)
 			if len(found) < q.Limit {
 				break
@@ -59,11 +57,11 @@ var appEventCases = []testCase[partnerkit.Store]{
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		q.Before, q.Since, q.Limit = "", noon.Add(time.Millisecond), 100
-		if found := get[[]events.Event](t)(e.AppEvents(t.Context(), q)); len(found) != len(want)/2 {
+		if found := get[[]partner.Event](t)(e.AppEvents(t.Context(), q)); len(found) != len(want)/2 {
 			t.Errorf("%d events since a time, want %d", len(found), len(want)/2)
 		}
 		q.Types, q.AppTypes = nil, nil
-		if found := get[[]events.Event](t)(e.AppEvents(t.Context(), q)); len(found) != 0 {
+		if found := get[[]partner.Event](t)(e.AppEvents(t.Context(), q)); len(found) != 0 {
 			t.Errorf("%d events of no type", len(found))
 		}
 	}},
@@ -72,15 +70,15 @@ var appEventCases = []testCase[partnerkit.Store]{
 		f, other := newWebhook(t, e), newWebhook(t, e)
 		failed, waiting := f.failed(t, noon), f.waiting(t, noon.Add(time.Second))
 		ids := []string{failed.EventID, waiting.EventID, other.failed(t, noon).EventID}
-		found := get[[]webhooks.Delivery](t)(e.EventDeliveries(t.Context(), f.app.ID, ids))
-		if len(found) != 2 || found[0].ID != waiting.ID || found[0].Status != webhooks.Retrying || found[1].ID != failed.ID || found[1].Status != webhooks.Failed || found[1].EventID != failed.EventID {
+		found := get[[]partner.Delivery](t)(e.EventDeliveries(t.Context(), f.app.ID, ids))
+		if len(found) != 2 || found[0].ID != waiting.ID || found[0].Status != partner.DeliveryRetrying || found[1].ID != failed.ID || found[1].Status != partner.DeliveryFailed || found[1].EventID != failed.EventID {
 			t.Errorf("deliveries: %+v", found)
 		}
-		if none := get[[]webhooks.Delivery](t)(e.EventDeliveries(t.Context(), f.app.ID, nil)); len(none) != 0 {
+		if none := get[[]partner.Delivery](t)(e.EventDeliveries(t.Context(), f.app.ID, nil)); len(none) != 0 {
 			t.Errorf("deliveries of no event: %v", none)
 		}
 		must(t, e.DeleteWebhook(t.Context(), f.app.ID, f.webhook.ID, noon))
-		if gone := get[[]webhooks.Delivery](t)(e.EventDeliveries(t.Context(), f.app.ID, ids)); len(gone) != 0 {
+		if gone := get[[]partner.Delivery](t)(e.EventDeliveries(t.Context(), f.app.ID, ids)); len(gone) != 0 {
 			t.Errorf("deliveries of a deleted webhook: %v", gone)
 		}
 	}},

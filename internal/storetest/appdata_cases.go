@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -98,7 +99,7 @@ var dataCases = []testCase[partnerkit.Store]{
 		var told, responded []appdata.Value
 		w := f.write(later, mixed)
 		record := w.Record
-		w.Record = func(changed []appdata.Value) []events.Event { told = changed; return record(changed) }
+		w.Record = func(changed []appdata.Value) []partner.Event { told = changed; return record(changed) }
 		w.Respond = func(_ context.Context, _ storage.Tx, all []appdata.Value) error { responded = all; return nil }
 		written := get[[]appdata.Value](t)(e.WriteValues(t.Context(), w))
 		for name, got := range map[string][2][]appdata.Value{
@@ -117,7 +118,7 @@ var dataCases = []testCase[partnerkit.Store]{
 			}
 		}
 		w = f.write(later, []appdata.Draft{{FieldID: f.field.ID, Value: same}, {FieldID: second.ID, Value: added}})
-		w.Record = func([]appdata.Value) []events.Event { t.Error("nothing has changed"); return nil }
+		w.Record = func([]appdata.Value) []partner.Event { t.Error("nothing has changed"); return nil }
 		get[[]appdata.Value](t)(e.WriteValues(t.Context(), w))
 		if n := f.recorded(t, events.AppDataUpdated); n != 2 {
 			t.Errorf("%d events", n)

@@ -14,7 +14,7 @@ import (
 func (f *dataFixture) redact(ctx context.Context) error { return f.redactOn(ctx, f) }
 
 func (f *dataFixture) redactOn(ctx context.Context, on partnerkit.Store) error {
-	n, err := on.RecordRedactions(ctx, noon.Add(oauthserver.RedactDelay), 10, func(partner.Installation) []events.Event {
+	n, err := on.RecordRedactions(ctx, noon.Add(oauthserver.RedactDelay), 10, func(partner.Installation) []partner.Event {
 		return f.event(events.BusinessRedact, noon)
 	})
 	return outcome(err, n == 1)

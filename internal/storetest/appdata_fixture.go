@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -63,7 +64,7 @@ func (f *dataFixture) write(now time.Time, all []appdata.Draft) appdata.Write {
 	event := f.event(events.AppDataUpdated, now)
 	return appdata.Write{
 		AppID: f.app.ID, BusinessID: f.business, SpaceID: id.New(id.AppDataSpace, now), Drafts: all,
-		Record: func(changed []appdata.Value) []events.Event {
+		Record: func(changed []appdata.Value) []partner.Event {
 			event[0].Data = fmt.Appendf(nil, `{"changed":%d}`, len(changed))
 			return event
 		},
@@ -92,7 +93,7 @@ func (f *dataFixture) removal(valueID string) appdata.Removal {
 	return appdata.Removal{
 		AppID: f.app.ID, BusinessID: f.business, ValueID: valueID,
 		Check:   func(appdata.Value) error { return nil },
-		Record:  func(appdata.Value) []events.Event { return f.event(events.AppDataUpdated, noon) },
+		Record:  func(appdata.Value) []partner.Event { return f.event(events.AppDataUpdated, noon) },
 		Respond: func(context.Context, storage.Tx) error { return nil },
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/analytics"
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 )
@@ -112,7 +112,7 @@ func others(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Contex
 			return e.AddCalls(ctx, analytics.Batch{Writer: "writer_cancelled", Number: 1, At: noon, Buckets: []analytics.Bucket{{AppID: f.app.ID, Hour: noon}}})
 		},
 		"Events": func(ctx context.Context) error {
-			_, err := e.Events(ctx, events.Query{BusinessID: f.business, Types: []string{"a.b"}, Limit: 1})
+			_, err := e.Events(ctx, eventstore.Query{BusinessID: f.business, Types: []string{"a.b"}, Limit: 1})
 			return err
 		},
 		"CreateWebhook": func(ctx context.Context) error { return e.CreateWebhook(ctx, hook.another(noon), maxWebhooks) },

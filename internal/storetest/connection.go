@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -135,7 +136,7 @@ func (s *Scene) namedDevice(t testing.TB, name string) (made Artifact, userCode 
 func (s *Scene) approvalOf(request string, i Issue) oauthstore.Decision {
 	d := s.approval(request, noon)
 	d.InstallationID, d.GrantID = i.Installation, i.Grant
-	d.Record = func(a oauthstore.Approved) []events.Event {
+	d.Record = func(a oauthstore.Approved) []partner.Event {
 		if a.Installed {
 			return s.eventOf(events.AppInstalled, i)
 		}
@@ -144,7 +145,7 @@ func (s *Scene) approvalOf(request string, i Issue) oauthstore.Decision {
 	return d
 }
 
-func (s *Scene) eventOf(name string, i Issue) []events.Event {
+func (s *Scene) eventOf(name string, i Issue) []partner.Event {
 	recorded := s.event(name, noon)
 	recorded[0].ID = i.Event
 	return recorded

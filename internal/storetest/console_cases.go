@@ -20,7 +20,6 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // consoleCases test the records of the console itself.
@@ -207,11 +206,11 @@ var consoleCases = []testCase[partnerkit.Store]{
 		}
 
 		hook := newWebhook(t, e)
-		get[webhooks.Webhook](t)(e.UpdateWebhook(t.Context(), hook.app.ID, hook.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+		get[partner.Webhook](t)(e.UpdateWebhook(t.Context(), hook.app.ID, hook.webhook.ID, func(w partner.Webhook) (partner.Webhook, error) {
 			w.Version += 7
 			return w, nil
 		}))
-		if stored := get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), hook.app.ID, hook.webhook.ID)); stored.Version != hook.webhook.Version+7 {
+		if stored := get[partner.Webhook](t)(oneWebhook(e)(t.Context(), hook.app.ID, hook.webhook.ID)); stored.Version != hook.webhook.Version+7 {
 			t.Errorf("the webhook has version %d", stored.Version)
 		}
 		data := newData(t, e)

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // maxWebhooks is how many webhooks an app of the cases may have.
@@ -23,7 +23,7 @@ var errGate = errors.New("storetest: the gate is closed")
 // webhookFixture is an app that is installed in its business and has a webhook.
 type webhookFixture struct {
 	*oauthFixture
-	webhook webhooks.Webhook
+	webhook partner.Webhook
 }
 
 func newWebhook(t *testing.T, e partnerkit.Store) *webhookFixture {
@@ -36,10 +36,10 @@ func newWebhook(t *testing.T, e partnerkit.Store) *webhookFixture {
 }
 
 // another returns one more webhook of the app, not stored yet.
-func (f *webhookFixture) another(now time.Time) webhooks.Webhook {
-	return webhooks.Webhook{
+func (f *webhookFixture) another(now time.Time) partner.Webhook {
+	return partner.Webhook{
 		ID: id.New(id.Webhook, now), AppID: f.app.ID, URL: "https://app.example/hooks", Events: []string{"invoice.paid", "invoice.created"}, Enabled: true,
-		CreatedAt: now, UpdatedAt: now, Secrets: webhooks.Secrets{Secret: []byte{0, 0xff, 's'}},
+		CreatedAt: now, UpdatedAt: now, Secrets: partner.Secrets{Secret: []byte{0, 0xff, 's'}},
 	}
 }
 
@@ -47,35 +47,35 @@ func (f *webhookFixture) another(now time.Time) webhooks.Webhook {
 const fixtureNode = "node_of_fixtures"
 
 // failed stores a delivery that has failed, with its attempts.
-func (f *webhookFixture) failed(t *testing.T, now time.Time, attempts ...webhooks.Attempt) webhooks.Delivery {
+func (f *webhookFixture) failed(t *testing.T, now time.Time, attempts ...partner.Attempt) partner.Delivery {
 	t.Helper()
-	return f.stored(t, webhooks.Delivery{Status: webhooks.Failed, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered 500", CreatedAt: now}, attempts...)
+	return f.stored(t, partner.Delivery{Status: partner.DeliveryFailed, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered 500", CreatedAt: now}, attempts...)
 }
 
 // waiting stores a delivery that is to be tried again, with its attempts.
-func (f *webhookFixture) waiting(t *testing.T, now time.Time, attempts ...webhooks.Attempt) webhooks.Delivery {
+func (f *webhookFixture) waiting(t *testing.T, now time.Time, attempts ...partner.Attempt) partner.Delivery {
 	t.Helper()
-	return f.stored(t, webhooks.Delivery{Status: webhooks.Retrying, Attempts: 1, LastError: "timed out", NextAttemptAt: now.Add(time.Minute), CreatedAt: now}, attempts...)
+	return f.stored(t, partner.Delivery{Status: partner.DeliveryRetrying, Attempts: 1, LastError: "timed out", NextAttemptAt: now.Add(time.Minute), CreatedAt: now}, attempts...)
 }
 
 // queue stores a delivery that is due at once.
-func (f *webhookFixture) queue(t *testing.T, d webhooks.Delivery) {
+func (f *webhookFixture) queue(t *testing.T, d partner.Delivery) {
 	t.Helper()
-	get[webhooks.Delivery](t)(f.QueueTest(t.Context(), f.app.ID, f.webhook.ID, func(webhooks.Target) (webhooks.Delivery, error) { return d, nil }))
+	get[partner.Delivery](t)(f.QueueTest(t.Context(), f.app.ID, f.webhook.ID, func(webhookstore.Target) (partner.Delivery, error) { return d, nil }))
 }
 
 // stored queues a delivery of an event and records its attempts, the last one with the
 // outcome that d describes. Without attempts it records that outcome alone.
-func (f *webhookFixture) stored(t *testing.T, d webhooks.Delivery, attempts ...webhooks.Attempt) webhooks.Delivery {
+func (f *webhookFixture) stored(t *testing.T, d partner.Delivery, attempts ...partner.Attempt) partner.Delivery {
 	t.Helper()
 	d.ID, d.WebhookID, d.AppID, d.BusinessID = id.New(id.Delivery, d.CreatedAt), f.webhook.ID, f.app.ID, f.business
 	d.EventID, d.EventType, d.Body = id.New(id.Event, d.CreatedAt), "invoice.paid", []byte(`{"id":"`+d.ID+`"}`)
 	queued := d
-	queued.Status, queued.Attempts, queued.ResponseCode, queued.LastError, queued.NextAttemptAt = webhooks.Queued, 0, 0, "", d.CreatedAt
+	queued.Status, queued.Attempts, queued.ResponseCode, queued.LastError, queued.NextAttemptAt = partner.DeliveryQueued, 0, 0, "", d.CreatedAt
 	f.queue(t, queued)
 	for i := range attempts[:max(0, len(attempts)-1)] {
 		tried := queued
-		tried.Status, tried.Attempts, tried.NextAttemptAt = webhooks.Retrying, i+1, queued.NextAttemptAt.Add(time.Millisecond)
+		tried.Status, tried.Attempts, tried.NextAttemptAt = partner.DeliveryRetrying, i+1, queued.NextAttemptAt.Add(time.Millisecond)
 		f.finish(t, queued, tried, &attempts[i])
 		queued = tried
 	}
@@ -88,13 +88,13 @@ func (f *webhookFixture) stored(t *testing.T, d webhooks.Delivery, attempts ...w
 }
 
 // finish records that an attempt at a queued delivery made it what it is now.
-func (f *webhookFixture) finish(t *testing.T, queued, now webhooks.Delivery, attempt *webhooks.Attempt) {
+func (f *webhookFixture) finish(t *testing.T, queued, now partner.Delivery, attempt *partner.Attempt) {
 	t.Helper()
 	if attempt != nil {
 		attempt.ID = id.New(id.Attempt, attempt.StartedAt)
 	}
-	get[webhooks.Finished](t)(f.FinishAttempts(t.Context(), webhooks.Finish{Node: fixtureNode, Now: noon, Outcomes: []webhooks.Outcome{{
-		Due: webhooks.Due{Delivery: queued, DueAt: queued.NextAttemptAt}, Epoch: f.epoch(t), Status: now.Status, Attempts: now.Attempts,
+	get[webhookstore.Finished](t)(f.FinishAttempts(t.Context(), webhookstore.Finish{Node: fixtureNode, Now: noon, Outcomes: []webhookstore.Outcome{{
+		Due: webhookstore.Due{Delivery: queued, DueAt: queued.NextAttemptAt}, Epoch: f.epoch(t), Status: now.Status, Attempts: now.Attempts,
 		ResponseCode: now.ResponseCode, LastError: now.LastError, NextAttemptAt: now.NextAttemptAt, Attempt: attempt,
 	}}}))
 }
@@ -102,7 +102,7 @@ func (f *webhookFixture) finish(t *testing.T, queued, now webhooks.Delivery, att
 // epoch holds the shard of the webhook for fixtureNode and returns its epoch.
 func (f *webhookFixture) epoch(t *testing.T) int64 {
 	t.Helper()
-	shards := get[webhooks.Fleet](t)(f.Beat(t.Context(), fixtureNode, time.Minute)).Shards
+	shards := get[webhookstore.Fleet](t)(f.Beat(t.Context(), fixtureNode, time.Minute)).Shards
 	for _, shard := range shards {
 		switch {
 		case shard.ShardID != sendShard(f.webhook.ID, shards):
@@ -128,25 +128,25 @@ func (f *webhookFixture) queuedAt(t *testing.T, deliveryID string, due time.Time
 }
 
 // inQueue returns everything that is queued for the webhook.
-func (f *webhookFixture) inQueue(t *testing.T) []webhooks.Due {
+func (f *webhookFixture) inQueue(t *testing.T) []webhookstore.Due {
 	t.Helper()
-	return get[[]webhooks.Due](t)(f.DueDeliveries(t.Context(), webhooks.Claim{
-		Webhooks: []webhooks.WebhookClaim{{WebhookID: f.webhook.ID, Limit: 1000}}, Now: noon.AddDate(1, 0, 0), IsTaken: notTaken,
+	return get[[]webhookstore.Due](t)(f.DueDeliveries(t.Context(), webhookstore.Claim{
+		Webhooks: []webhookstore.WebhookClaim{{WebhookID: f.webhook.ID, Limit: 1000}}, Now: noon.AddDate(1, 0, 0), IsTaken: notTaken,
 	}))
 }
 
 // listed asks for the newest deliveries of the webhook.
-func (f *webhookFixture) listed(limit int) webhooks.DeliveryQuery {
-	return webhooks.DeliveryQuery{AppID: f.app.ID, WebhookID: f.webhook.ID, Limit: limit, Now: noon}
+func (f *webhookFixture) listed(limit int) partner.DeliveryQuery {
+	return partner.DeliveryQuery{AppID: f.app.ID, WebhookID: f.webhook.ID, Limit: limit, Now: noon}
 }
 
 // again returns a redelivery request whose check follows the gates.
-func (f *webhookFixture) again(d webhooks.Delivery, now time.Time) webhooks.Redelivery {
-	return webhooks.Redelivery{
-		AppID: f.app.ID, WebhookID: f.webhook.ID, DeliveryIDs: []string{d.ID}, From: webhooks.Failed, Now: now,
-		Check: func(d webhooks.Delivery, s webhooks.Standing) error {
+func (f *webhookFixture) again(d partner.Delivery, now time.Time) webhookstore.Redelivery {
+	return webhookstore.Redelivery{
+		AppID: f.app.ID, WebhookID: f.webhook.ID, DeliveryIDs: []string{d.ID}, From: partner.DeliveryFailed, Now: now,
+		Check: func(d partner.Delivery, s webhookstore.Standing) error {
 			scope := "invoices:read"
-			if d.Status != webhooks.Failed || s.IsDeleted || !s.IsEnabled || !s.IsAppUsable ||
+			if d.Status != partner.DeliveryFailed || s.IsDeleted || !s.IsEnabled || !s.IsAppUsable ||
 				!s.Viewer.IsInstalled || !s.Viewer.AppScopes.Has(scope) || !s.Viewer.InstallationScopes.Has(scope) {
 				return errGate
 			}
@@ -157,14 +157,14 @@ func (f *webhookFixture) again(d webhooks.Delivery, now time.Time) webhooks.Rede
 
 // test returns a test delivery of the webhook, and the function that fires it when the
 // gates are open.
-func (f *webhookFixture) test(now time.Time) (webhooks.Delivery, func(webhooks.Target) (webhooks.Delivery, error)) {
-	d := webhooks.Delivery{
+func (f *webhookFixture) test(now time.Time) (partner.Delivery, func(webhookstore.Target) (partner.Delivery, error)) {
+	d := partner.Delivery{
 		ID: id.New(id.Delivery, now), WebhookID: f.webhook.ID, AppID: f.app.ID, EventType: "invoice.paid", BusinessID: "test",
-		Body: []byte(`{"eventId":null}`), Status: webhooks.Queued, NextAttemptAt: now, CreatedAt: now,
+		Body: []byte(`{"eventId":null}`), Status: partner.DeliveryQueued, NextAttemptAt: now, CreatedAt: now,
 	}
-	return d, func(to webhooks.Target) (webhooks.Delivery, error) {
+	return d, func(to webhookstore.Target) (partner.Delivery, error) {
 		if !to.Standing.IsEnabled || !to.Standing.IsAppUsable {
-			return webhooks.Delivery{}, errGate
+			return partner.Delivery{}, errGate
 		}
 		return d, nil
 	}
@@ -179,7 +179,7 @@ var closers = map[string]func(t *testing.T, f *webhookFixture) error{
 		return fixture.SetAppStatus(t.Context(), f, f.app.ID, partner.AppDeactivated)
 	},
 	"switch the webhook off": func(t *testing.T, f *webhookFixture) error {
-		_, err := f.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+		_, err := f.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w partner.Webhook) (partner.Webhook, error) {
 			w.Enabled = false
 			return w, nil
 		})
@@ -198,12 +198,12 @@ var closers = map[string]func(t *testing.T, f *webhookFixture) error{
 	},
 	"narrow the installation": func(t *testing.T, f *webhookFixture) error {
 		_, err := f.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"),
-			func(partner.Installation, partner.Installation) []events.Event { return nil })
+			func(partner.Installation, partner.Installation) []partner.Event { return nil })
 		return err
 	},
 }
 
 // isRefused reports whether an error is the one of a closed gate.
 func isRefused(err error) bool {
-	return errors.Is(err, errGate) || errors.Is(err, webhooks.ErrNotFound)
+	return errors.Is(err, errGate) || errors.Is(err, partner.ErrNotFound)
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // deliveryListCases are lists of deliveries with filters, and what is done with many
@@ -38,7 +39,7 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 			}
 			q.Statuses, q.Limit = nil, 1
 			q.CountUpTo = 5
-			page := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q))
+			page := get[partner.DeliveryPage](t)(e.Deliveries(t.Context(), q))
 			if diff := cmp.Diff(counted(matching(q, all), 5), page.Counts); diff != "" {
 				t.Errorf("%s: counts (-want +got)\n%s", name, diff)
 			}
@@ -47,7 +48,7 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 	// DLV-09: what a page leaves out is on the next one, also beyond what is read for one.
 	{"DLV-09 a page of several filters is bounded, and nothing is lost", func(t *testing.T, e partnerkit.Store) {
 		f := newWebhook(t, e)
-		rare := f.planned(t, noon, func(d *webhooks.Delivery) { d.EventType = "invoice.created" })
+		rare := f.planned(t, noon, func(d *partner.Delivery) { d.EventType = "invoice.created" })
 		for i := range 11 {
 			at := noon.Add(time.Duration(i+1) * time.Minute)
 			f.plannedMany(t, at, 100)
@@ -55,7 +56,7 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 		q := f.listed(10)
 		q.BusinessID, q.EventType = f.business, "invoice.created"
 		q.CountUpTo = 5
-		first := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q))
+		first := get[partner.DeliveryPage](t)(e.Deliveries(t.Context(), q))
 		if len(first.Deliveries) != 0 || first.Next == "" || first.Counts.Queued != 1 {
 			t.Errorf("the first page has %v, next %q, counts %+v", deliveryIDs(first.Deliveries), first.Next, first.Counts)
 		}
@@ -67,7 +68,7 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 		if got, _ := f.paged(t, q); !slices.Equal(deliveryIDs(got), []string{rare.ID}) {
 			t.Errorf("of the type: %v, want %s", deliveryIDs(got), rare.ID)
 		}
-		q.EventType, q.Statuses = "", []webhooks.Status{webhooks.Queued}
+		q.EventType, q.Statuses = "", []partner.DeliveryStatus{partner.DeliveryQueued}
 		if got, _ := f.paged(t, q); len(got) != 1101 {
 			t.Errorf("%d of 1101 queued ones", len(got))
 		}
@@ -80,13 +81,13 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 			f.plannedMany(t, noon.Add(time.Duration(i+1)*time.Minute), 100)
 		}
 		q := f.listed(1)
-		q.Now, q.CountUpTo = noon.Add(time.Hour), webhooks.ScannedDeliveries
-		for event, want := range map[string]webhooks.DeliveryCounts{
-			"invoice.paid":    {Queued: webhooks.ScannedDeliveries, Retrying: 1, Failed: 1},
+		q.Now, q.CountUpTo = noon.Add(time.Hour), partner.ScannedDeliveries
+		for event, want := range map[string]partner.DeliveryCounts{
+			"invoice.paid":    {Queued: partner.ScannedDeliveries, Retrying: 1, Failed: 1},
 			"invoice.created": {Queued: 1, Retrying: 1, Failed: 1},
 		} {
 			q.EventType = event
-			if got := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q)).Counts; got != want {
+			if got := get[partner.DeliveryPage](t)(e.Deliveries(t.Context(), q)).Counts; got != want {
 				t.Errorf("%s: counts %+v, want %+v", event, got, want)
 			}
 		}
@@ -97,12 +98,12 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 		bodies := map[string]string{}
 		for i := range 8 {
 			body := fmt.Sprintf(`{"number": %d}`, i)
-			d := f.planned(t, noon.Add(time.Duration(i)*time.Second), func(d *webhooks.Delivery) { d.Body = []byte(body) })
+			d := f.planned(t, noon.Add(time.Duration(i)*time.Second), func(d *partner.Delivery) { d.Body = []byte(body) })
 			bodies[d.ID] = body
 		}
 		q := f.listed(5)
 		for _, q.WithBodies = range []bool{false, true} {
-			page := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), q))
+			page := get[partner.DeliveryPage](t)(e.Deliveries(t.Context(), q))
 			if len(page.Deliveries) != 5 {
 				t.Errorf("%d deliveries, want 5", len(page.Deliveries))
 			}
@@ -123,20 +124,20 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 		failed, retrying, skipped := f.failed(t, noon), f.waiting(t, noon), f.failed(t, noon)
 		r := f.again(failed, noon.Add(time.Hour))
 		r.DeliveryIDs = []string{failed.ID, "dlv_absent", retrying.ID, skipped.ID}
-		r.Check = func(d webhooks.Delivery, _ webhooks.Standing) error {
+		r.Check = func(d partner.Delivery, _ webhookstore.Standing) error {
 			if d.ID != failed.ID {
-				return webhooks.ErrSkip
+				return webhookstore.ErrSkip
 			}
 			return nil
 		}
-		queued := get[[]webhooks.Delivery](t)(e.Redeliver(t.Context(), r))
+		queued := get[[]partner.Delivery](t)(e.Redeliver(t.Context(), r))
 		if !slices.Equal(deliveryIDs(queued), []string{failed.ID}) {
 			t.Fatalf("queued %v", deliveryIDs(queued))
 		}
 		want := failed
-		want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt, want.Round = webhooks.Queued, 0, 0, "", r.Now, 1
+		want.Status, want.Attempts, want.ResponseCode, want.LastError, want.NextAttemptAt, want.Round = partner.DeliveryQueued, 0, 0, "", r.Now, 1
 		f.wantQueued(t, want, queued[0])
-		if got, _, err := e.Delivery(t.Context(), f.app.ID, f.webhook.ID, skipped.ID); err != nil || got.Status != webhooks.Failed {
+		if got, _, err := e.Delivery(t.Context(), f.app.ID, f.webhook.ID, skipped.ID); err != nil || got.Status != partner.DeliveryFailed {
 			t.Errorf("the one that was left out is %v, %v", got.Status, err)
 		}
 	}},
@@ -149,12 +150,12 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 		}
 		var queued atomic.Int64
 		testdb.Race(32, func(i int) {
-			r := f.again(webhooks.Delivery{}, noon.Add(time.Duration(i)*time.Second))
+			r := f.again(partner.Delivery{}, noon.Add(time.Duration(i)*time.Second))
 			r.DeliveryIDs = ids[i%10 : i%10+10]
 			check := r.Check
-			r.Check = func(d webhooks.Delivery, s webhooks.Standing) error {
+			r.Check = func(d partner.Delivery, s webhookstore.Standing) error {
 				if check(d, s) != nil {
-					return webhooks.ErrSkip
+					return webhookstore.ErrSkip
 				}
 				return nil
 			}
@@ -173,21 +174,21 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 		f := newWebhook(t, e)
 		d := f.waiting(t, noon)
 		r := f.again(d, noon.Add(10*time.Second))
-		r.From, r.Check = webhooks.Retrying, func(d webhooks.Delivery, _ webhooks.Standing) error {
-			if d.Status != webhooks.Retrying {
+		r.From, r.Check = partner.DeliveryRetrying, func(d partner.Delivery, _ webhookstore.Standing) error {
+			if d.Status != partner.DeliveryRetrying {
 				return errGate
 			}
 			return nil
 		}
 		want := d
 		want.NextAttemptAt = r.Now
-		f.wantQueued(t, want, get[[]webhooks.Delivery](t)(e.Redeliver(t.Context(), r))[0])
+		f.wantQueued(t, want, get[[]partner.Delivery](t)(e.Redeliver(t.Context(), r))[0])
 
 		// One that is due in a moment may be under way, and stays where it is.
 		soon := f.waiting(t, noon)
 		again := r
 		again.DeliveryIDs, again.Now = []string{soon.ID}, soon.NextAttemptAt.Add(-time.Second)
-		f.wantQueued(t, soon, get[[]webhooks.Delivery](t)(e.Redeliver(t.Context(), again))[0])
+		f.wantQueued(t, soon, get[[]partner.Delivery](t)(e.Redeliver(t.Context(), again))[0])
 		again.DeliveryIDs = []string{f.failed(t, noon).ID}
 		if _, err := e.Redeliver(t.Context(), again); !isRefused(err) {
 			t.Errorf("a failed one: %v", err)
@@ -196,11 +197,11 @@ var deliveryListCases = []testCase[partnerkit.Store]{
 }
 
 // planned stores a queued delivery.
-func (f *webhookFixture) planned(t *testing.T, at time.Time, change func(*webhooks.Delivery)) webhooks.Delivery {
+func (f *webhookFixture) planned(t *testing.T, at time.Time, change func(*partner.Delivery)) partner.Delivery {
 	t.Helper()
-	d := webhooks.Delivery{
+	d := partner.Delivery{
 		ID: id.New(id.Delivery, at), WebhookID: f.webhook.ID, AppID: f.app.ID, EventID: id.New(id.Event, at), EventType: "invoice.paid", BusinessID: f.business,
-		Body: []byte("{}"), Status: webhooks.Queued, NextAttemptAt: at, Sequence: 7, CreatedAt: at,
+		Body: []byte("{}"), Status: partner.DeliveryQueued, NextAttemptAt: at, Sequence: 7, CreatedAt: at,
 	}
 	change(&d)
 	f.queue(t, d)
@@ -211,36 +212,36 @@ func (f *webhookFixture) planned(t *testing.T, at time.Time, change func(*webhoo
 func (f *webhookFixture) plannedMany(t *testing.T, at time.Time, n int) {
 	t.Helper()
 	for range n {
-		f.planned(t, at, func(*webhooks.Delivery) {})
+		f.planned(t, at, func(*partner.Delivery) {})
 	}
 }
 
 // mixed stores deliveries of every status, of three businesses and two events, and returns
 // them newest first.
-func (f *webhookFixture) mixed(t *testing.T, n int) []webhooks.Delivery {
+func (f *webhookFixture) mixed(t *testing.T, n int) []partner.Delivery {
 	t.Helper()
-	statuses := []webhooks.Status{webhooks.Queued, webhooks.Retrying, webhooks.Delivered, webhooks.Failed}
-	var all []webhooks.Delivery
+	statuses := []partner.DeliveryStatus{partner.DeliveryQueued, partner.DeliveryRetrying, partner.DeliveryDelivered, partner.DeliveryFailed}
+	var all []partner.Delivery
 	for i := range n {
 		at := noon.Add(time.Duration(i) * time.Second)
-		d := f.planned(t, at, func(d *webhooks.Delivery) {
+		d := f.planned(t, at, func(d *partner.Delivery) {
 			d.BusinessID, d.EventType = fmt.Sprintf("%s_%d", f.business, i%3), []string{"invoice.paid", "invoice.created"}[i/4%2]
 		})
 		after := d
 		after.Status, after.Attempts, after.NextAttemptAt = statuses[i%4], 1, time.Time{}
-		attempt := &webhooks.Attempt{Number: 1, StartedAt: at, ResponseCode: 500, Error: "answered 500"}
+		attempt := &partner.Attempt{Number: 1, StartedAt: at, ResponseCode: 500, Error: "answered 500"}
 		switch after.Status {
-		case webhooks.Queued:
+		case partner.DeliveryQueued:
 			all = append(all, d)
 			continue
-		case webhooks.Retrying:
+		case partner.DeliveryRetrying:
 			after.NextAttemptAt = at.Add(time.Hour)
-		case webhooks.Delivered:
+		case partner.DeliveryDelivered:
 			attempt.ResponseCode, attempt.Error = 200, ""
 			if i%8 == 2 { // after a retry
 				tried := d
-				tried.Status, tried.Attempts, tried.NextAttemptAt = webhooks.Retrying, 1, at.Add(time.Millisecond)
-				f.finish(t, d, tried, &webhooks.Attempt{Number: 1, StartedAt: at, ResponseCode: 500})
+				tried.Status, tried.Attempts, tried.NextAttemptAt = partner.DeliveryRetrying, 1, at.Add(time.Millisecond)
+				f.finish(t, d, tried, &partner.Attempt{Number: 1, StartedAt: at, ResponseCode: 500})
 				d, attempt.Number, after.Attempts = tried, 2, 2
 			}
 		}
@@ -253,30 +254,30 @@ func (f *webhookFixture) mixed(t *testing.T, n int) []webhooks.Delivery {
 }
 
 // filters are queries for some of the deliveries that mixed has made.
-func filters(all []webhooks.Delivery) map[string]webhooks.DeliveryQuery {
+func filters(all []partner.Delivery) map[string]partner.DeliveryQuery {
 	one := all[len(all)/2]
-	single := map[string]func(*webhooks.DeliveryQuery){
-		"business":  func(q *webhooks.DeliveryQuery) { q.BusinessID = one.BusinessID },
-		"event":     func(q *webhooks.DeliveryQuery) { q.EventType = one.EventType },
-		"event id":  func(q *webhooks.DeliveryQuery) { q.EventID = one.EventID },
-		"queued":    func(q *webhooks.DeliveryQuery) { q.Statuses = []webhooks.Status{webhooks.Queued} },
-		"retrying":  func(q *webhooks.DeliveryQuery) { q.Statuses = []webhooks.Status{webhooks.Retrying} },
-		"delivered": func(q *webhooks.DeliveryQuery) { q.Statuses = []webhooks.Status{webhooks.Delivered} },
-		"failed":    func(q *webhooks.DeliveryQuery) { q.Statuses = []webhooks.Status{webhooks.Failed} },
-		"two statuses": func(q *webhooks.DeliveryQuery) {
-			q.Statuses = []webhooks.Status{webhooks.Delivered, webhooks.Queued}
+	single := map[string]func(*partner.DeliveryQuery){
+		"business":  func(q *partner.DeliveryQuery) { q.BusinessID = one.BusinessID },
+		"event":     func(q *partner.DeliveryQuery) { q.EventType = one.EventType },
+		"event id":  func(q *partner.DeliveryQuery) { q.EventID = one.EventID },
+		"queued":    func(q *partner.DeliveryQuery) { q.Statuses = []partner.DeliveryStatus{partner.DeliveryQueued} },
+		"retrying":  func(q *partner.DeliveryQuery) { q.Statuses = []partner.DeliveryStatus{partner.DeliveryRetrying} },
+		"delivered": func(q *partner.DeliveryQuery) { q.Statuses = []partner.DeliveryStatus{partner.DeliveryDelivered} },
+		"failed":    func(q *partner.DeliveryQuery) { q.Statuses = []partner.DeliveryStatus{partner.DeliveryFailed} },
+		"two statuses": func(q *partner.DeliveryQuery) {
+			q.Statuses = []partner.DeliveryStatus{partner.DeliveryDelivered, partner.DeliveryQueued}
 		},
-		"since": func(q *webhooks.DeliveryQuery) { q.Since = one.CreatedAt },
-		"until": func(q *webhooks.DeliveryQuery) { q.Until = one.CreatedAt },
-		"between": func(q *webhooks.DeliveryQuery) {
+		"since": func(q *partner.DeliveryQuery) { q.Since = one.CreatedAt },
+		"until": func(q *partner.DeliveryQuery) { q.Until = one.CreatedAt },
+		"between": func(q *partner.DeliveryQuery) {
 			q.Since, q.Until = one.CreatedAt.Add(-3*time.Second-time.Microsecond), one.CreatedAt.Add(3*time.Second+time.Microsecond)
 		},
-		"nothing": func(*webhooks.DeliveryQuery) {},
+		"nothing": func(*partner.DeliveryQuery) {},
 	}
-	queries := map[string]webhooks.DeliveryQuery{}
+	queries := map[string]partner.DeliveryQuery{}
 	for a, first := range single {
 		for b, second := range single {
-			q := webhooks.DeliveryQuery{AppID: one.AppID, WebhookID: one.WebhookID, Now: noon.Add(time.Minute)}
+			q := partner.DeliveryQuery{AppID: one.AppID, WebhookID: one.WebhookID, Now: noon.Add(time.Minute)}
 			first(&q)
 			second(&q)
 			queries[a+", "+b] = q
@@ -285,23 +286,23 @@ func filters(all []webhooks.Delivery) map[string]webhooks.DeliveryQuery {
 	return queries
 }
 
-func matching(q webhooks.DeliveryQuery, all []webhooks.Delivery) []webhooks.Delivery {
-	return slices.DeleteFunc(slices.Clone(all), func(d webhooks.Delivery) bool {
+func matching(q partner.DeliveryQuery, all []partner.Delivery) []partner.Delivery {
+	return slices.DeleteFunc(slices.Clone(all), func(d partner.Delivery) bool {
 		return len(q.Statuses) > 0 && !slices.Contains(q.Statuses, d.Status) || q.EventType != "" && q.EventType != d.EventType ||
 			q.BusinessID != "" && q.BusinessID != d.BusinessID || q.EventID != "" && q.EventID != d.EventID ||
 			!q.Since.IsZero() && d.CreatedAt.Before(q.Since) || !q.Until.IsZero() && !d.CreatedAt.Before(q.Until)
 	})
 }
 
-func counted(all []webhooks.Delivery, most int) webhooks.DeliveryCounts {
-	n := map[webhooks.Status]int{}
+func counted(all []partner.Delivery, most int) partner.DeliveryCounts {
+	n := map[partner.DeliveryStatus]int{}
 	for _, d := range all {
 		n[d.Status] = min(n[d.Status]+1, most)
 	}
-	return webhooks.DeliveryCounts{Queued: n[webhooks.Queued], Retrying: n[webhooks.Retrying], Delivered: n[webhooks.Delivered], Failed: n[webhooks.Failed]}
+	return partner.DeliveryCounts{Queued: n[partner.DeliveryQueued], Retrying: n[partner.DeliveryRetrying], Delivered: n[partner.DeliveryDelivered], Failed: n[partner.DeliveryFailed]}
 }
 
-func deliveryIDs(all []webhooks.Delivery) []string {
+func deliveryIDs(all []partner.Delivery) []string {
 	ids := make([]string, len(all))
 	for i, d := range all {
 		ids[i] = d.ID
@@ -310,10 +311,10 @@ func deliveryIDs(all []webhooks.Delivery) []string {
 }
 
 // paged lists all pages of a query, and returns how many there were.
-func (f *webhookFixture) paged(t *testing.T, q webhooks.DeliveryQuery) (all []webhooks.Delivery, pages int) {
+func (f *webhookFixture) paged(t *testing.T, q partner.DeliveryQuery) (all []partner.Delivery, pages int) {
 	t.Helper()
 	for {
-		page := get[webhooks.DeliveryPage](t)(f.Deliveries(t.Context(), q))
+		page := get[partner.DeliveryPage](t)(f.Deliveries(t.Context(), q))
 		all, pages, q.After = append(all, page.Deliveries...), pages+1, page.Next
 		if len(page.Deliveries) > q.Limit {
 			t.Fatalf("a page of %d", len(page.Deliveries))

@@ -7,8 +7,9 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // purgeCases: what is old goes, in batches, and nothing else. DLV-08.
@@ -17,11 +18,11 @@ var purgeCases = []testCase[*Env]{
 		f := newWebhook(t, e)
 		for i := range 3 {
 			at := noon.Add(time.Duration(i) * time.Second)
-			f.failed(t, at, webhooks.Attempt{Number: 1, StartedAt: at})
-			f.waiting(t, at, webhooks.Attempt{Number: 1, StartedAt: at.Add(time.Hour)})
+			f.failed(t, at, partner.Attempt{Number: 1, StartedAt: at})
+			f.waiting(t, at, partner.Attempt{Number: 1, StartedAt: at.Add(time.Hour)})
 		}
 		before := noon.Add(time.Hour)
-		exactly, young := f.failed(t, before), f.waiting(t, before.Add(time.Second), webhooks.Attempt{Number: 1, StartedAt: noon})
+		exactly, young := f.failed(t, before), f.waiting(t, before.Add(time.Second), partner.Attempt{Number: 1, StartedAt: noon})
 		for i, want := range []int{4, 2, 0} {
 			if n := get[int](t)(purge(e, storage.PurgeDeliveries)(t.Context(), before, 4)); n != want {
 				t.Errorf("batch %d: %d went, want %d", i+1, n, want)
@@ -31,7 +32,7 @@ var purgeCases = []testCase[*Env]{
 				t.Errorf("batch %d: %d attempts of %d deliveries", i+1, attempts, deliveries)
 			}
 		}
-		for _, d := range []webhooks.Delivery{exactly, young} {
+		for _, d := range []partner.Delivery{exactly, young} {
 			if _, _, err := e.Delivery(t.Context(), f.app.ID, f.webhook.ID, d.ID); err != nil {
 				t.Errorf("a young one: %v", err)
 			}
@@ -86,7 +87,7 @@ var purgeCases = []testCase[*Env]{
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) {
 				f = newWebhook(t, e)
-				f.waiting(t, noon, webhooks.Attempt{Number: 1, StartedAt: noon})
+				f.waiting(t, noon, partner.Attempt{Number: 1, StartedAt: noon})
 				must(t, e.DeleteWebhook(t.Context(), f.app.ID, f.webhook.ID, noon))
 			},
 			Act: func(ctx context.Context) error {
@@ -135,9 +136,9 @@ var purgeCases = []testCase[*Env]{
 		for range rounds() {
 			f := newWebhook(t, e)
 			d := f.waiting(t, noon)
-			ended := webhooks.Finish{Node: fixtureNode, Now: noon, Outcomes: []webhooks.Outcome{{
-				Due: webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: f.epoch(t), Status: webhooks.Retrying, Attempts: 2, NextAttemptAt: noon.Add(time.Hour),
-				Attempt: &webhooks.Attempt{ID: id.New(id.Attempt, noon), Number: 2, StartedAt: noon},
+			ended := webhookstore.Finish{Node: fixtureNode, Now: noon, Outcomes: []webhookstore.Outcome{{
+				Due: webhookstore.Due{Delivery: d, DueAt: d.NextAttemptAt}, Epoch: f.epoch(t), Status: partner.DeliveryRetrying, Attempts: 2, NextAttemptAt: noon.Add(time.Hour),
+				Attempt: &partner.Attempt{ID: id.New(id.Attempt, noon), Number: 2, StartedAt: noon},
 			}}}
 			testdb.Race(3, func(i int) {
 				var err error

@@ -7,18 +7,19 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // deliveryPurgeCases test the promises of every store about [storage.PurgeDeliveries]. DLV-08.
 var deliveryPurgeCases = []testCase[partnerkit.Store]{
 	{"DLV-08 old deliveries are purged, oldest first and in any state", func(t *testing.T, e partnerkit.Store) {
 		f := newWebhook(t, e)
-		var made []webhooks.Delivery
+		var made []partner.Delivery
 		for i := range 6 {
 			at := noon.Add(time.Duration(i) * time.Second)
-			attempt := webhooks.Attempt{Number: 1, StartedAt: at}
+			attempt := partner.Attempt{Number: 1, StartedAt: at}
 			if i%2 == 0 {
 				made = append(made, f.failed(t, at, attempt))
 			} else {
@@ -26,7 +27,7 @@ var deliveryPurgeCases = []testCase[partnerkit.Store]{
 			}
 		}
 		before := noon.Add(time.Hour)
-		kept := []webhooks.Delivery{f.failed(t, before), f.waiting(t, before.Add(time.Second), webhooks.Attempt{Number: 1, StartedAt: noon})}
+		kept := []partner.Delivery{f.failed(t, before), f.waiting(t, before.Add(time.Second), partner.Attempt{Number: 1, StartedAt: noon})}
 		made = append(made, kept...)
 		newWebhook(t, e).waiting(t, before)
 		for i, want := range []int{4, 2, 0} {
@@ -35,7 +36,7 @@ var deliveryPurgeCases = []testCase[partnerkit.Store]{
 			}
 			f.wantPurged(t, made, min(4*(i+1), 6))
 		}
-		page := get[webhooks.DeliveryPage](t)(e.Deliveries(t.Context(), f.listed(10)))
+		page := get[partner.DeliveryPage](t)(e.Deliveries(t.Context(), f.listed(10)))
 		if got := deliveryIDs(page.Deliveries); !slices.Equal(got, []string{kept[1].ID, kept[0].ID}) {
 			t.Errorf("%v are listed", got)
 		}
@@ -72,26 +73,26 @@ var deliveryPurgeCases = []testCase[partnerkit.Store]{
 			if n := get[int](t)(purge(e, storage.PurgeDeliveries)(t.Context(), step.before, step.limit)); n != step.want {
 				t.Errorf("step %d: %d were purged, want %d", i, n, step.want)
 			}
-			if err := e.CreateWebhook(t.Context(), f.webhook, maxWebhooks); i < 4 && !errors.Is(err, webhooks.ErrTaken) {
+			if err := e.CreateWebhook(t.Context(), f.webhook, maxWebhooks); i < 4 && !errors.Is(err, webhookstore.ErrTaken) {
 				t.Errorf("step %d: the id of a deleted webhook that is not purged: %v", i, err)
 			}
 		}
-		if len(get[[]webhooks.Webhook](t)(e.Webhooks(t.Context(), webhooks.WebhookQuery{AppID: f.app.ID, WebhookID: f.webhook.ID}))) != 1 {
+		if len(get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID, WebhookID: f.webhook.ID}))) != 1 {
 			t.Error("the id of a purged webhook is still taken")
 		}
 		must(t, e.CreateWebhook(t.Context(), empty, maxWebhooks))
-		if got := get[[]webhooks.Webhook](t)(e.Webhooks(t.Context(), webhooks.WebhookQuery{AppID: stays.AppID, WebhookID: stays.ID})); len(got) != 1 {
+		if got := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: stays.AppID, WebhookID: stays.ID})); len(got) != 1 {
 			t.Error("a webhook that was not deleted is gone")
 		}
 	}},
 }
 
 // wantPurged wants the first n of the deliveries to be gone, and the others not.
-func (f *webhookFixture) wantPurged(t *testing.T, all []webhooks.Delivery, n int) {
+func (f *webhookFixture) wantPurged(t *testing.T, all []partner.Delivery, n int) {
 	t.Helper()
 	for i, d := range all {
 		_, _, err := f.Delivery(t.Context(), f.app.ID, f.webhook.ID, d.ID)
-		if gone := errors.Is(err, webhooks.ErrNotFound); gone != (i < n) || err != nil && !gone {
+		if gone := errors.Is(err, partner.ErrNotFound); gone != (i < n) || err != nil && !gone {
 			t.Errorf("delivery %d of %d, of which %d are purged: %v", i, len(all), n, err)
 		}
 	}

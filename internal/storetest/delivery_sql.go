@@ -3,7 +3,8 @@ package storetest
 import (
 	"testing"
 
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // sqlDeliveryCases need what only sqlstore has.
@@ -11,12 +12,12 @@ var sqlDeliveryCases = []testCase[*Env]{
 	{"Deliveries that are queued are news", func(t *testing.T, e *Env) {
 		f := newWebhook(t, e)
 		d := f.failed(t, noon)
-		hints := e.Watch(webhooks.TopicQueued)
+		hints := e.Watch(webhookstore.TopicQueued)
 		defer hints.Stop()
-		get[[]webhooks.Delivery](t)(e.Redeliver(t.Context(), f.again(d, noon)))
+		get[[]partner.Delivery](t)(e.Redeliver(t.Context(), f.again(d, noon)))
 		wantNews(t, hints.C, true)
 		_, fire := f.test(noon)
-		get[webhooks.Delivery](t)(e.QueueTest(t.Context(), f.app.ID, f.webhook.ID, fire))
+		get[partner.Delivery](t)(e.QueueTest(t.Context(), f.app.ID, f.webhook.ID, fire))
 		wantNews(t, hints.C, true)
 	}},
 	// TST-02: nothing is queued if a gate of the webhook or of the app is closed; an

@@ -16,7 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // sqlEraseCases need what only sqlstore has.
@@ -39,7 +39,7 @@ var sqlEraseCases = []testCase[*Env]{
 		f.planNext(t, 1)
 		all := f.queued(t, 3)
 		due := f.due(t, noon)
-		get[webhooks.Finished](t)(f.FinishAttempts(t.Context(), f.finish(f.outcome(due[0], webhooks.Delivered, 200))))
+		get[webhookstore.Finished](t)(f.FinishAttempts(t.Context(), f.finish(f.outcome(due[0], partner.DeliveryDelivered, 200))))
 		data := &dataFixture{oauthFixture: f.oauthFixture}
 		data.field = data.declared(t, "shipment")
 		get[[]appdata.Value](t)(e.WriteValues(t.Context(), data.write(noon, drafts(data.field, noon, map[string]string{"inv_1": `"x"`, "inv_2": `"y"`}))))
@@ -77,8 +77,8 @@ var sqlEraseCases = []testCase[*Env]{
 			t.Errorf("while a redaction is due: (-want +got)\n%s", diff)
 		}
 		must(t, e.HastenRedactions(t.Context(), f.business, noon))
-		get[int](t)(e.RecordRedactions(t.Context(), noon, 10, func(i partner.Installation) []events.Event {
-			return []events.Event{{ID: id.New(id.Event, noon), Type: events.BusinessRedact, BusinessID: i.BusinessID, AppID: i.AppID, Data: []byte("{}"), CreatedAt: noon}}
+		get[int](t)(e.RecordRedactions(t.Context(), noon, 10, func(i partner.Installation) []partner.Event {
+			return []partner.Event{{ID: id.New(id.Event, noon), Type: events.BusinessRedact, BusinessID: i.BusinessID, AppID: i.AppID, Data: []byte("{}"), CreatedAt: noon}}
 		}))
 		if done := erase(2); done != (partner.BusinessErasure{Waiting: 1}) {
 			t.Errorf("while the notice is not planned: %+v", done)
@@ -91,7 +91,7 @@ var sqlEraseCases = []testCase[*Env]{
 		}
 		for _, one := range f.due(t, noon) {
 			if one.ID == notice.ID {
-				get[webhooks.Finished](t)(f.FinishAttempts(t.Context(), f.finish(f.outcome(one, webhooks.Delivered, 200))))
+				get[webhookstore.Finished](t)(f.FinishAttempts(t.Context(), f.finish(f.outcome(one, partner.DeliveryDelivered, 200))))
 			}
 		}
 		if done := erase(2); done.Deliveries != len(all)+1 || done.Events != 7 || done.Waiting != 0 {

@@ -11,41 +11,43 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 func newBusiness() string { return fmt.Sprintf("biz_%d", serial.Add(1)) }
 
 // happened makes n events of a type, one after the other from noon on.
-func happened(business, name string, n int) []events.Event {
-	made := make([]events.Event, n)
+func happened(business, name string, n int) []partner.Event {
+	made := make([]partner.Event, n)
 	for i := range made {
 		at := noon.Add(time.Duration(i) * time.Millisecond)
-		made[i] = events.Event{ID: id.New(id.Event, at), Type: name, BusinessID: business, Data: []byte(`{"n":1}`), CreatedAt: at}
+		made[i] = partner.Event{ID: id.New(id.Event, at), Type: name, BusinessID: business, Data: []byte(`{"n":1}`), CreatedAt: at}
 	}
 	return made
 }
 
 // page reads the events of a business that have no app, of these types.
-func page(t *testing.T, e partnerkit.Store, business string, types ...string) []events.Event {
+func page(t *testing.T, e partnerkit.Store, business string, types ...string) []partner.Event {
 	t.Helper()
-	return get[[]events.Event](t)(e.Events(t.Context(), events.Query{BusinessID: business, Types: types, Since: noon, Limit: 10_000}))
+	return get[[]partner.Event](t)(e.Events(t.Context(), eventstore.Query{BusinessID: business, Types: types, Since: noon, Limit: 10_000}))
 }
 
 // event reads one event, which must be there.
-func event(t testing.TB, e partnerkit.Store, business, eventID string) events.Event {
+func event(t testing.TB, e partnerkit.Store, business, eventID string) partner.Event {
 	t.Helper()
-	found := get[[]events.Event](t)(e.Events(t.Context(), events.Query{BusinessID: business, EventID: eventID}))
+	found := get[[]partner.Event](t)(e.Events(t.Context(), eventstore.Query{BusinessID: business, EventID: eventID}))
 	if len(found) != 1 {
 		t.Fatalf("%d events of %s have the id %s", len(found), business, eventID)
 	}
 	return found[0]
 }
 
-func idsOf(some []events.Event) []string {
+func idsOf(some []partner.Event) []string {
 	ids := make([]string, len(some))
 	for i, e := range some {
 		ids[i] = e.ID
@@ -69,7 +71,7 @@ var eventCases = []testCase[partnerkit.Store]{
 			}
 		}
 		for _, absent := range [][2]string{{newBusiness(), recorded[0].ID}, {business, id.New(id.Event, noon)}} {
-			if found := get[[]events.Event](t)(e.Events(t.Context(), events.Query{BusinessID: absent[0], EventID: absent[1]})); len(found) != 0 {
+			if found := get[[]partner.Event](t)(e.Events(t.Context(), eventstore.Query{BusinessID: absent[0], EventID: absent[1]})); len(found) != 0 {
 				t.Errorf("%v: %v", absent, found)
 			}
 		}
@@ -85,7 +87,7 @@ var eventCases = []testCase[partnerkit.Store]{
 			if !errors.Is(err, end) {
 				t.Errorf("InTx returned %v, want %v", err, end)
 			}
-			if found := get[[]events.Event](t)(e.Events(t.Context(), events.Query{BusinessID: business, EventID: kept[0].ID})); (len(found) == 1) != (end == nil) {
+			if found := get[[]partner.Event](t)(e.Events(t.Context(), eventstore.Query{BusinessID: business, EventID: kept[0].ID})); (len(found) == 1) != (end == nil) {
 				t.Errorf("after %v: %v", end, found)
 			}
 		}
@@ -96,7 +98,7 @@ var eventCases = []testCase[partnerkit.Store]{
 		must(t, e.RecordEventsIn(t.Context(), tx, kept[2]))
 		must(t, tx.Commit(t.Context()))
 		number(t, e, business)
-		if diff := cmp.Diff(idsOf([]events.Event{kept[0], kept[2]}), idsOf(page(t, e, business, "a.b"))); diff != "" {
+		if diff := cmp.Diff(idsOf([]partner.Event{kept[0], kept[2]}), idsOf(page(t, e, business, "a.b"))); diff != "" {
 			t.Errorf("events (-want +got)\n%s", diff)
 		}
 	}},
@@ -146,7 +148,7 @@ var eventCases = []testCase[partnerkit.Store]{
 					t.Error(err)
 				}
 				// After a call that numbered events, or found none to number, all events are visible.
-				got, err := e.Events(t.Context(), events.Query{BusinessID: business, Types: []string{"a.b"}, Limit: 100})
+				got, err := e.Events(t.Context(), eventstore.Query{BusinessID: business, Types: []string{"a.b"}, Limit: 100})
 				if err != nil || !slices.Equal(idsOf(got), idsOf(recorded)) {
 					t.Errorf("%d events, %v", len(got), err)
 				}
@@ -176,30 +178,30 @@ var eventCases = []testCase[partnerkit.Store]{
 			most = append(most, fmt.Sprint("x.", len(most)))
 		}
 		for name, test := range map[string]struct {
-			q    events.Query
+			q    eventstore.Query
 			want []int
 		}{
-			"no type":            {events.Query{AppID: "app_1", Limit: 9}, nil},
-			"unknown type":       {events.Query{Types: []string{"x.y"}, Limit: 9}, nil},
-			"one type":           {events.Query{Types: one, Limit: 9}, []int{0, 5}},
-			"a whole catalog":    {events.Query{Types: most, Limit: 9}, []int{0, 1, 4, 5}},
-			"two types":          {events.Query{Types: both, Limit: 9}, []int{0, 1, 4, 5}},
-			"an app's own":       {events.Query{AppID: "app_1", AppTypes: both, Limit: 9}, []int{2}},
-			"both":               {events.Query{Types: both, AppID: "app_2", AppTypes: both, Limit: 9}, []int{0, 1, 3, 4, 5}},
-			"no app":             {events.Query{Types: both, AppTypes: both, Limit: 9}, []int{0, 1, 4, 5}},
-			"after":              {events.Query{Types: both, After: first.Number, Limit: 9}, []int{1, 4, 5}},
-			"since":              {events.Query{Types: both, Since: made[4].CreatedAt, Limit: 9}, []int{4, 5}},
-			"limit":              {events.Query{Types: both, AppID: "app_1", AppTypes: one, Limit: 3}, []int{0, 1, 2}},
-			"limit in one type":  {events.Query{Types: one, Limit: 1}, []int{0}},
-			"after and a limit":  {events.Query{Types: both, After: first.Number, Limit: 1}, []int{1}},
-			"a type of one only": {events.Query{Types: one, AppID: "app_1", AppTypes: []string{"c.d"}, Limit: 9}, []int{0, 5}},
+			"no type":            {eventstore.Query{AppID: "app_1", Limit: 9}, nil},
+			"unknown type":       {eventstore.Query{Types: []string{"x.y"}, Limit: 9}, nil},
+			"one type":           {eventstore.Query{Types: one, Limit: 9}, []int{0, 5}},
+			"a whole catalog":    {eventstore.Query{Types: most, Limit: 9}, []int{0, 1, 4, 5}},
+			"two types":          {eventstore.Query{Types: both, Limit: 9}, []int{0, 1, 4, 5}},
+			"an app's own":       {eventstore.Query{AppID: "app_1", AppTypes: both, Limit: 9}, []int{2}},
+			"both":               {eventstore.Query{Types: both, AppID: "app_2", AppTypes: both, Limit: 9}, []int{0, 1, 3, 4, 5}},
+			"no app":             {eventstore.Query{Types: both, AppTypes: both, Limit: 9}, []int{0, 1, 4, 5}},
+			"after":              {eventstore.Query{Types: both, After: first.Number, Limit: 9}, []int{1, 4, 5}},
+			"since":              {eventstore.Query{Types: both, Since: made[4].CreatedAt, Limit: 9}, []int{4, 5}},
+			"limit":              {eventstore.Query{Types: both, AppID: "app_1", AppTypes: one, Limit: 3}, []int{0, 1, 2}},
+			"limit in one type":  {eventstore.Query{Types: one, Limit: 1}, []int{0}},
+			"after and a limit":  {eventstore.Query{Types: both, After: first.Number, Limit: 1}, []int{1}},
+			"a type of one only": {eventstore.Query{Types: one, AppID: "app_1", AppTypes: []string{"c.d"}, Limit: 9}, []int{0, 5}},
 		} {
 			test.q.BusinessID = business
 			want := make([]string, len(test.want))
 			for i, n := range test.want {
 				want[i] = made[n].ID
 			}
-			if diff := cmp.Diff(want, idsOf(get[[]events.Event](t)(e.Events(t.Context(), test.q)))); diff != "" {
+			if diff := cmp.Diff(want, idsOf(get[[]partner.Event](t)(e.Events(t.Context(), test.q)))); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", name, diff)
 			}
 		}

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // eventFaultCases are the operations on events under faults, and what they cost.
 var eventFaultCases = []testCase[*Env]{
 	{"Record events under faults", func(t *testing.T, e *Env) {
-		var recorded []events.Event
+		var recorded []partner.Event
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(*testing.T) { recorded = happened(newBusiness(), "a.b", 60) },
 			Act:     func(ctx context.Context) error { return e.RecordEvents(ctx, recorded...) },
@@ -30,10 +31,10 @@ var eventFaultCases = []testCase[*Env]{
 		recorded := happened(business, "a.b", 3)
 		must(t, e.RecordEvents(t.Context(), recorded...))
 		number(t, e, business)
-		var got []events.Event
+		var got []partner.Event
 		EveryFault(t, e.Tap, Faulty{
 			Act: func(ctx context.Context) (err error) {
-				got, err = e.Events(ctx, events.Query{BusinessID: business, Types: []string{"a.b"}, Limit: 10})
+				got, err = e.Events(ctx, eventstore.Query{BusinessID: business, Types: []string{"a.b"}, Limit: 10})
 				return err
 			},
 			Check: func(t *testing.T, happened bool) {
@@ -44,7 +45,7 @@ var eventFaultCases = []testCase[*Env]{
 		})
 		EveryFault(t, e.Tap, Faulty{
 			Act: func(ctx context.Context) error {
-				_, err := e.Events(ctx, events.Query{BusinessID: business, EventID: recorded[0].ID})
+				_, err := e.Events(ctx, eventstore.Query{BusinessID: business, EventID: recorded[0].ID})
 				return err
 			},
 			Check: func(*testing.T, bool) {},
@@ -56,8 +57,8 @@ var eventFaultCases = []testCase[*Env]{
 		wantCost(t, e.Tap, 2, 1, func() { must(t, e.RecordEvents(t.Context(), recorded...)) })
 		wantCost(t, e.Tap, 4, 1, func() { number(t, e, business) })
 		wantCost(t, e.Tap, 1, 0, func() { number(t, e, business) }) // writes nothing
-		q := events.Query{BusinessID: business, Types: []string{"a.b", "c.d"}, AppID: "app_1", AppTypes: []string{"e.f"}, Limit: 10}
-		wantCost(t, e.Tap, 1, 0, func() { get[[]events.Event](t)(e.Events(t.Context(), q)) })
+		q := eventstore.Query{BusinessID: business, Types: []string{"a.b", "c.d"}, AppID: "app_1", AppTypes: []string{"e.f"}, Limit: 10}
+		wantCost(t, e.Tap, 1, 0, func() { get[[]partner.Event](t)(e.Events(t.Context(), q)) })
 	}},
 	// What a page costs does not depend on how many events there are.
 	{"Reading events uses the indexes", func(t *testing.T, e *Env) {
@@ -77,7 +78,7 @@ var eventFaultCases = []testCase[*Env]{
 
 		number(t, e, business)
 		plans.want(t)
-		get[[]events.Event](t)(e.Events(t.Context(), events.Query{
+		get[[]partner.Event](t)(e.Events(t.Context(), eventstore.Query{
 			BusinessID: business, Types: []string{"a.b", "c.d"}, AppID: "app_1", AppTypes: []string{"a.b"}, After: 10, Limit: 51,
 		}))
 		plans.want(t, "pk_event_number", "pk_event_number", "pk_event_number")

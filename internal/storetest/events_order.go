@@ -18,8 +18,10 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -59,8 +61,8 @@ type orderProof struct {
 	written    atomic.Bool // all of it
 
 	mu         sync.Mutex
-	committed  map[string][][]events.Event // by business, the calls of all writers
-	rolledBack []events.Event
+	committed  map[string][][]partner.Event // by business, the calls of all writers
+	rolledBack []partner.Event
 	seen       map[string][]string // by business, all ids that readers got
 	readings   []reading
 }
@@ -79,7 +81,7 @@ func newOrderProof(t *testing.T, e partnerkit.Store) *orderProof {
 			"app_1": identity.MustScopes("invoices:read", "customers:read"),
 			"app_2": identity.MustScopes("customers:read"),
 		},
-		committed: map[string][][]events.Event{}, seen: map[string][]string{},
+		committed: map[string][][]partner.Event{}, seen: map[string][]string{},
 	}
 	p.log = get[*events.Log](t)(events.New(events.Config{Store: e, Clock: p.clock}))
 	return p
@@ -111,7 +113,7 @@ func (p *orderProof) recordAlone(ctx context.Context, random *rand.Rand) error {
 }
 
 func (p *orderProof) transact(ctx context.Context, random *rand.Rand) error {
-	var calls [][]events.Event
+	var calls [][]partner.Event
 	isLong, rollsBack := random.IntN(3) == 0, random.IntN(4) == 0
 	err := p.Transact(ctx, func(ctx context.Context) error {
 		calls = nil // it may run again
@@ -143,7 +145,7 @@ func (p *orderProof) transact(ctx context.Context, random *rand.Rand) error {
 }
 
 // record makes some events in one business.
-func (p *orderProof) record(ctx context.Context, into events.Recorder, random *rand.Rand) ([]events.Event, error) {
+func (p *orderProof) record(ctx context.Context, into eventstore.Recorder, random *rand.Rand) ([]partner.Event, error) {
 	business := p.businesses[random.IntN(len(p.businesses))]
 	drafts := make([]events.Draft, 1+random.IntN(4))
 	for i := range drafts {
@@ -159,7 +161,7 @@ func (p *orderProof) record(ctx context.Context, into events.Recorder, random *r
 	return p.log.Record(ctx, into, drafts...)
 }
 
-func (p *orderProof) note(calls ...[]events.Event) {
+func (p *orderProof) note(calls ...[]partner.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, made := range calls {
@@ -272,7 +274,7 @@ func (p *orderProof) check(t *testing.T) {
 		}
 	}
 	for _, made := range p.rolledBack {
-		if found := get[[]events.Event](t)(p.Events(t.Context(), events.Query{BusinessID: made.BusinessID, EventID: made.ID})); len(found) != 0 {
+		if found := get[[]partner.Event](t)(p.Events(t.Context(), eventstore.Query{BusinessID: made.BusinessID, EventID: made.ID})); len(found) != 0 {
 			t.Errorf("an event that was rolled back: %v", found)
 		}
 	}
@@ -281,9 +283,9 @@ func (p *orderProof) check(t *testing.T) {
 
 // order returns the committed events of a business by their numbers, which are unique
 // and keep the order within each call.
-func (p *orderProof) order(t *testing.T, business string) []events.Event {
+func (p *orderProof) order(t *testing.T, business string) []partner.Event {
 	t.Helper()
-	var order []events.Event
+	var order []partner.Event
 	numbers := map[int64]bool{0: true}
 	for _, made := range p.committed[business] {
 		last := int64(0)
@@ -296,14 +298,14 @@ func (p *orderProof) order(t *testing.T, business string) []events.Event {
 			order = append(order, got)
 		}
 	}
-	slices.SortFunc(order, func(a, b events.Event) int { return int(a.Number - b.Number) })
+	slices.SortFunc(order, func(a, b partner.Event) int { return int(a.Number - b.Number) })
 	return order
 }
 
 // expected returns the events that a reader should have got, given the order.
-func (p *orderProof) expected(order []events.Event, got reading) []string {
+func (p *orderProof) expected(order []partner.Event, got reading) []string {
 	var want []string
-	from := slices.IndexFunc(order, func(e events.Event) bool { return e.ID == got.after }) + 1
+	from := slices.IndexFunc(order, func(e partner.Event) bool { return e.ID == got.after }) + 1
 	for _, e := range order[from:] {
 		definition, _ := p.log.Catalog().Lookup(e.Type)
 		viewer := events.Viewer{AppID: got.app, AppScopes: p.apps[got.app], IsInstalled: true, InstallationScopes: p.apps[got.app]}

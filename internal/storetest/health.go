@@ -9,14 +9,15 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // healthStep is one recorded attempt, and what the health is at that moment.
 type healthStep struct {
 	at     time.Duration // after noon
-	status webhooks.Status
+	status partner.DeliveryStatus
 	final  bool // the delivery has used up its attempts
 
 	since    time.Duration // failing since then; negative: it is not failing
@@ -29,7 +30,7 @@ var healthCases = []testCase[partnerkit.Store]{
 	{"DLV-11 health", func(t *testing.T, e partnerkit.Store) {
 		const no = -1
 		const m, h = time.Minute, time.Hour
-		ok, bad := webhooks.Delivered, webhooks.Retrying
+		ok, bad := partner.DeliveryDelivered, partner.DeliveryRetrying
 		for name, steps := range map[string][]healthStep{
 			"the first attempt fails": {
 				{0, bad, false, 0, false, "failing"}, {m, bad, false, 0, false, ""}, {2 * h, bad, false, 0, false, ""},
@@ -51,20 +52,20 @@ var healthCases = []testCase[partnerkit.Store]{
 				{0, bad, false, 0, false, "failing"}, {0, ok, false, no, true, "recovered"}, {0, bad, false, no, true, ""},
 			},
 			"a delivery that has failed for good": {
-				{0, ok, false, no, false, ""}, {m, webhooks.Failed, true, no, true, ""}, {9 * h, webhooks.Failed, true, m, false, "failing"},
+				{0, ok, false, no, false, ""}, {m, partner.DeliveryFailed, true, no, true, ""}, {9 * h, partner.DeliveryFailed, true, m, false, "failing"},
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				f := newSender(t, e)
 				defer func() {
-					must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, IsLeaving: true}))
+					must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
 				}()
 				f.queued(t, len(steps))
 				due := f.due(t, noon.Add(time.Hour))
 				for i, step := range steps {
 					now := noon.Add(step.at)
 					done := f.tried(t, now, 0, due[i], step.status, step.final)
-					want := webhooks.Health{IsDegraded: step.degraded}
+					want := partner.WebhookHealth{IsDegraded: step.degraded}
 					if step.since != no {
 						want.FailingSince = noon.Add(step.since)
 					}
@@ -84,16 +85,16 @@ var healthCases = []testCase[partnerkit.Store]{
 		f := newSender(t, e)
 		f.queued(t, 6)
 		due := f.due(t, noon.Add(time.Hour))
-		at := func(i int, after time.Duration, status webhooks.Status) webhooks.Outcome {
+		at := func(i int, after time.Duration, status partner.DeliveryStatus) webhookstore.Outcome {
 			return f.ended(due[i], noon.Add(after), status, false)
 		}
-		record := func(now time.Duration, all ...webhooks.Outcome) string {
+		record := func(now time.Duration, all ...webhookstore.Outcome) string {
 			t.Helper()
 			finish := f.finish(all...)
 			finish.Now = noon.Add(now)
-			return toldOf(get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), finish)))
+			return toldOf(get[webhookstore.Finished](t)(e.FinishAttempts(t.Context(), finish)))
 		}
-		ok, bad := webhooks.Delivered, webhooks.Retrying
+		ok, bad := partner.DeliveryDelivered, partner.DeliveryRetrying
 		if told := record(0, at(0, 0, bad), at(1, -time.Second, ok)); told != "" {
 			t.Errorf("a success a second before: told %q", told)
 		}
@@ -121,15 +122,15 @@ var healthCases = []testCase[partnerkit.Store]{
 		if rate, ok := f.health(t, noon).FailureRate(); ok {
 			t.Errorf("without attempts the rate is %v", rate)
 		}
-		dropped := f.outcome(due[3], webhooks.Failed, 0)
+		dropped := f.outcome(due[3], partner.DeliveryFailed, 0)
 		dropped.Attempt = nil
-		get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(dropped)))
+		get[webhookstore.Finished](t)(e.FinishAttempts(t.Context(), f.finish(dropped)))
 		if rate, ok := f.health(t, noon).FailureRate(); ok {
 			t.Errorf("of a delivery that was not sent the rate is %v", rate)
 		}
-		f.tried(t, noon, 0, due[0], webhooks.Delivered, false)
-		f.tried(t, noon.Add(time.Hour), 0, due[1], webhooks.Retrying, false)
-		f.tried(t, noon.Add(2*time.Hour), 0, due[2], webhooks.Retrying, false)
+		f.tried(t, noon, 0, due[0], partner.DeliveryDelivered, false)
+		f.tried(t, noon.Add(time.Hour), 0, due[1], partner.DeliveryRetrying, false)
+		f.tried(t, noon.Add(2*time.Hour), 0, due[2], partner.DeliveryRetrying, false)
 		const day = 24 * time.Hour
 		for _, test := range []struct {
 			at                 time.Duration
@@ -142,7 +143,7 @@ var healthCases = []testCase[partnerkit.Store]{
 				t.Errorf("after %v: %d of %d attempts, want %d of %d", test.at, got.Failures, got.Attempts, test.failures, test.attempts)
 			}
 		}
-		all := get[[]webhooks.Webhook](t)(e.Webhooks(t.Context(), webhooks.WebhookQuery{AppID: f.app.ID, HealthAt: noon.Add(3 * time.Hour)}))
+		all := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID, HealthAt: noon.Add(3 * time.Hour)}))
 		if rate, ok := all[0].Health.FailureRate(); !ok || rate != 2.0/3 {
 			t.Errorf("in the list the rate is %v, %v", rate, ok)
 		}
@@ -157,32 +158,32 @@ var healthCases = []testCase[partnerkit.Store]{
 		const day = 24 * time.Hour
 		for i, step := range []struct {
 			after     time.Duration
-			status    webhooks.Status
+			status    partner.DeliveryStatus
 			exhausted bool
 			disabled  bool
 		}{
-			{0, webhooks.Delivered, false, false},
-			{day, webhooks.Retrying, false, false},
-			{2 * day, webhooks.Failed, true, false},
-			{6 * day, webhooks.Retrying, false, false}, // one delivery has failed for good
-			{7 * day, webhooks.Delivered, false, false},
-			{8 * day, webhooks.Failed, true, false},
-			{9 * day, webhooks.Failed, true, false},
-			{11 * day, webhooks.Retrying, false, true},
-			{12 * day, webhooks.Retrying, false, false}, // was under way
+			{0, partner.DeliveryDelivered, false, false},
+			{day, partner.DeliveryRetrying, false, false},
+			{2 * day, partner.DeliveryFailed, true, false},
+			{6 * day, partner.DeliveryRetrying, false, false}, // one delivery has failed for good
+			{7 * day, partner.DeliveryDelivered, false, false},
+			{8 * day, partner.DeliveryFailed, true, false},
+			{9 * day, partner.DeliveryFailed, true, false},
+			{11 * day, partner.DeliveryRetrying, false, true},
+			{12 * day, partner.DeliveryRetrying, false, false}, // was under way
 		} {
 			now := noon.Add(step.after)
 			done := f.tried(t, now, 3*day, due[i], step.status, step.exhausted)
 			if (len(done.Disabled) == 1) != step.disabled {
 				t.Errorf("step %d: disabled %v", i, done.Disabled)
 			}
-			hook := get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
+			hook := get[partner.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
 			if step.disabled && (hook.Enabled || !hook.Health.DisabledAt.Equal(now) || hook.Health.DisabledReason != "no delivery has succeeded for 3 days") {
 				t.Errorf("step %d: %v, %+v", i, hook.Enabled, hook.Health)
 			}
 		}
 		on := f.switched(t, true)
-		if diff := cmp.Diff(webhooks.Health{}, on.Health); diff != "" || !on.Enabled {
+		if diff := cmp.Diff(partner.WebhookHealth{}, on.Health); diff != "" || !on.Enabled {
 			t.Errorf("switched on again (-want +got)\n%s", diff)
 		}
 	}},
@@ -192,30 +193,30 @@ var healthCases = []testCase[partnerkit.Store]{
 		f := newSender(t, e)
 		f.queued(t, 8)
 		old := f.due(t, noon.Add(time.Hour))
-		f.tried(t, noon, 0, old[0], webhooks.Delivered, false)
-		f.tried(t, noon.Add(time.Minute), 0, old[1], webhooks.Failed, true)
-		f.tried(t, noon.Add(2*time.Hour), 0, old[2], webhooks.Failed, true)
+		f.tried(t, noon, 0, old[0], partner.DeliveryDelivered, false)
+		f.tried(t, noon.Add(time.Minute), 0, old[1], partner.DeliveryFailed, true)
+		f.tried(t, noon.Add(2*time.Hour), 0, old[2], partner.DeliveryFailed, true)
 		f.switched(t, false)
 		if got := f.health(t, noon.Add(2*time.Hour)); !got.IsFailing() {
 			t.Errorf("off: %+v", got)
 		}
 		f.switched(t, true)
 		now := noon.Add(2*time.Hour + time.Minute)
-		if diff := cmp.Diff(webhooks.Health{}, f.health(t, now)); diff != "" {
+		if diff := cmp.Diff(partner.WebhookHealth{}, f.health(t, now)); diff != "" {
 			t.Errorf("on again (-want +got)\n%s", diff)
 		}
-		for _, o := range []webhooks.Outcome{f.ended(old[3], now, webhooks.Failed, true), f.ended(old[4], now, webhooks.Delivered, false)} {
+		for _, o := range []webhookstore.Outcome{f.ended(old[3], now, partner.DeliveryFailed, true), f.ended(old[4], now, partner.DeliveryDelivered, false)} {
 			finish := f.finish(o)
 			finish.Now, finish.DisableAfter = now, time.Hour
-			if told := toldOf(get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), finish))); told != "" {
+			if told := toldOf(get[webhookstore.Finished](t)(e.FinishAttempts(t.Context(), finish))); told != "" {
 				t.Errorf("an attempt of before: told %q", told)
 			}
 		}
-		if diff := cmp.Diff(webhooks.Health{}, f.health(t, now)); diff != "" {
+		if diff := cmp.Diff(partner.WebhookHealth{}, f.health(t, now)); diff != "" {
 			t.Errorf("after attempts of before (-want +got)\n%s", diff)
 		}
 		due := f.due(t, noon.Add(time.Hour))
-		if done := f.tried(t, now, 0, due[0], webhooks.Retrying, false); toldOf(done) != "failing" {
+		if done := f.tried(t, now, 0, due[0], partner.DeliveryRetrying, false); toldOf(done) != "failing" {
 			t.Errorf("the first attempt fails: told %q", toldOf(done))
 		}
 		if got := f.health(t, now); !got.FailingSince.Equal(now) || got.Attempts != 1 || got.Failures != 1 {
@@ -233,28 +234,28 @@ var healthCases = []testCase[partnerkit.Store]{
 		due := f.due(t, noon.Add(time.Hour))
 		for i, one := range []struct {
 			after, took time.Duration
-			status      webhooks.Status
+			status      partner.DeliveryStatus
 		}{
-			{-time.Minute, time.Second, webhooks.Delivered}, // before the first hour
-			{time.Minute, 3 * time.Millisecond, webhooks.Delivered},
-			{59 * time.Minute, 12 * time.Second, webhooks.Retrying},
-			{2 * time.Hour, 40 * time.Millisecond, webhooks.Delivered},
-			{2*time.Hour + time.Second, 50 * time.Millisecond, webhooks.Delivered},
+			{-time.Minute, time.Second, partner.DeliveryDelivered}, // before the first hour
+			{time.Minute, 3 * time.Millisecond, partner.DeliveryDelivered},
+			{59 * time.Minute, 12 * time.Second, partner.DeliveryRetrying},
+			{2 * time.Hour, 40 * time.Millisecond, partner.DeliveryDelivered},
+			{2*time.Hour + time.Second, 50 * time.Millisecond, partner.DeliveryDelivered},
 		} {
 			ended := f.ended(due[i], noon.Add(one.after), one.status, false)
 			ended.Attempt.Duration = one.took
-			get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(ended)))
+			get[webhookstore.Finished](t)(e.FinishAttempts(t.Context(), f.finish(ended)))
 		}
 		f.switched(t, false)
 		f.switched(t, true) // what was attempted before stays in the history
-		want := []webhooks.AttemptHour{
+		want := []analytics.AttemptHour{
 			{Start: noon, Succeeded: 1, Failed: 1, Latency: analytics.Latency{0: 1, 11: 1}},
 			{Start: noon.Add(2 * time.Hour), Succeeded: 2, Latency: analytics.Latency{3: 2}},
 		}
-		if diff := cmp.Diff(want, get[[]webhooks.AttemptHour](t)(e.AttemptHours(t.Context(), f.webhook.ID, noon))); diff != "" {
+		if diff := cmp.Diff(want, get[[]analytics.AttemptHour](t)(e.AttemptHours(t.Context(), f.webhook.ID, noon))); diff != "" {
 			t.Error(diff)
 		}
-		if got := get[[]webhooks.AttemptHour](t)(e.AttemptHours(t.Context(), "whk_none", noon)); len(got) > 0 {
+		if got := get[[]analytics.AttemptHour](t)(e.AttemptHours(t.Context(), "whk_none", noon)); len(got) > 0 {
 			t.Errorf("a webhook without attempts has %v", got)
 		}
 	}},
@@ -263,7 +264,7 @@ var healthCases = []testCase[partnerkit.Store]{
 		f.queued(t, 3)
 		due := f.due(t, noon.Add(time.Hour))
 		for i, after := range []time.Duration{0, time.Minute, time.Hour} {
-			f.tried(t, noon.Add(after), 0, due[i], webhooks.Retrying, false)
+			f.tried(t, noon.Add(after), 0, due[i], partner.DeliveryRetrying, false)
 		}
 		before := noon.Add(time.Hour)
 		for i, want := range []int{1, 1, 0} {
@@ -278,7 +279,7 @@ var healthCases = []testCase[partnerkit.Store]{
 }
 
 // toldOf returns the change of one webhook.
-func toldOf(done webhooks.Finished) string {
+func toldOf(done webhookstore.Finished) string {
 	told := ""
 	if len(done.Failing) > 0 {
 		told += "failing"
@@ -293,30 +294,30 @@ func toldOf(done webhooks.Finished) string {
 }
 
 // ended is the outcome of an attempt that started at a time.
-func (f *senderFixture) ended(due webhooks.Due, at time.Time, status webhooks.Status, isExhausted bool) webhooks.Outcome { //nolint:revive // a fact, not a switch
-	o := f.outcome(due, status, map[bool]int{true: 200, false: 500}[status == webhooks.Delivered])
+func (f *senderFixture) ended(due webhookstore.Due, at time.Time, status partner.DeliveryStatus, isExhausted bool) webhookstore.Outcome { //nolint:revive // a fact, not a switch
+	o := f.outcome(due, status, map[bool]int{true: 200, false: 500}[status == partner.DeliveryDelivered])
 	o.Attempt.StartedAt, o.IsExhausted = at, isExhausted
 	return o
 }
 
 // tried records an attempt.
-func (f *senderFixture) tried(t *testing.T, at time.Time, disableAfter time.Duration, due webhooks.Due, status webhooks.Status, isExhausted bool) webhooks.Finished { //nolint:revive // a fact, not a switch
+func (f *senderFixture) tried(t *testing.T, at time.Time, disableAfter time.Duration, due webhookstore.Due, status partner.DeliveryStatus, isExhausted bool) webhookstore.Finished { //nolint:revive // a fact, not a switch
 	t.Helper()
 	finish := f.finish(f.ended(due, at, status, isExhausted))
 	finish.Now, finish.DisableAfter = at, disableAfter
-	return get[webhooks.Finished](t)(f.FinishAttempts(t.Context(), finish))
+	return get[webhookstore.Finished](t)(f.FinishAttempts(t.Context(), finish))
 }
 
-func (f *senderFixture) health(t *testing.T, at time.Time) webhooks.Health {
+func (f *senderFixture) health(t *testing.T, at time.Time) partner.WebhookHealth {
 	t.Helper()
-	all := get[[]webhooks.Webhook](t)(f.Webhooks(t.Context(), webhooks.WebhookQuery{AppID: f.app.ID, WebhookID: f.webhook.ID, HealthAt: at}))
+	all := get[[]partner.Webhook](t)(f.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID, WebhookID: f.webhook.ID, HealthAt: at}))
 	return all[0].Health
 }
 
 // switched saves the webhook, on or off.
-func (f *senderFixture) switched(t *testing.T, on bool) webhooks.Webhook { //nolint:revive // a state, not a switch
+func (f *senderFixture) switched(t *testing.T, on bool) partner.Webhook { //nolint:revive // a state, not a switch
 	t.Helper()
-	return get[webhooks.Webhook](t)(f.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+	return get[partner.Webhook](t)(f.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w partner.Webhook) (partner.Webhook, error) {
 		w.Enabled = on
 		return w, nil
 	}))

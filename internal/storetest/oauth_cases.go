@@ -270,7 +270,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 				t.Errorf("step %d, %s: %q, want %q", i, step.business, got, step.want)
 			}
 		}
-		if _, err := e.EndInstallation(t.Context(), oauthstore.EndInstallation{AppID: f.app.ID, BusinessID: "biz_a", Status: partner.InstallationRevoked, Now: noon, Record: func(partner.Installation) []events.Event { return nil }}); err != nil {
+		if _, err := e.EndInstallation(t.Context(), oauthstore.EndInstallation{AppID: f.app.ID, BusinessID: "biz_a", Status: partner.InstallationRevoked, Now: noon, Record: func(partner.Installation) []partner.Event { return nil }}); err != nil {
 			t.Fatal(err)
 		}
 		if got := approve("biz_c", false); got != oauthstore.ApprovalDone {
@@ -311,8 +311,8 @@ var oauthCases = []testCase[partnerkit.Store]{
 		}
 		back.issued(t)
 		redact := func(now time.Time) int {
-			return get[int](t)(e.RecordRedactions(t.Context(), now, 10, func(i partner.Installation) []events.Event {
-				return []events.Event{{ID: id.New(id.Event, now), Type: events.BusinessRedact, BusinessID: i.BusinessID, AppID: i.AppID, Data: []byte("{}"), CreatedAt: now}}
+			return get[int](t)(e.RecordRedactions(t.Context(), now, 10, func(i partner.Installation) []partner.Event {
+				return []partner.Event{{ID: id.New(id.Event, now), Type: events.BusinessRedact, BusinessID: i.BusinessID, AppID: i.AppID, Data: []byte("{}"), CreatedAt: now}}
 			}))
 		}
 		due := noon.Add(oauthserver.RedactDelay)

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -103,7 +104,7 @@ func (f *oauthFixture) approval(requestID string, now time.Time) oauthstore.Deci
 			}
 			return oauthstore.ApprovalDone
 		},
-		Record: func(a oauthstore.Approved) []events.Event {
+		Record: func(a oauthstore.Approved) []partner.Event {
 			switch {
 			case a.Installed:
 				return f.event(events.AppInstalled, now)
@@ -146,8 +147,8 @@ func (f *oauthFixture) entry(action audit.Action, now time.Time) audit.Entry {
 	return audit.Entry{ID: id.New(id.Audit, now), AppID: f.app.ID, UserID: f.user, Action: action, Target: f.business, At: now}
 }
 
-func (f *oauthFixture) event(name string, now time.Time) []events.Event {
-	return []events.Event{{ID: id.New(id.Event, now), Type: name, BusinessID: f.business, AppID: f.app.ID, Data: []byte("{}"), CreatedAt: now}}
+func (f *oauthFixture) event(name string, now time.Time) []partner.Event {
+	return []partner.Event{{ID: id.New(id.Event, now), Type: name, BusinessID: f.business, AppID: f.app.ID, Data: []byte("{}"), CreatedAt: now}}
 }
 
 // code approves a new request and returns its code.
@@ -257,7 +258,7 @@ func (f *oauthFixture) endIn(ctx context.Context, status partner.InstallationSta
 func (f *oauthFixture) endOn(ctx context.Context, on partnerkit.Store, status partner.InstallationStatus) error {
 	_, err := on.EndInstallation(ctx, oauthstore.EndInstallation{
 		AppID: f.app.ID, BusinessID: f.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
-		Record: func(partner.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
+		Record: func(partner.Installation) []partner.Event { return f.event(events.AppUninstalled, noon) },
 		Audit:  f.entry(audit.Uninstalled, noon),
 	})
 	return err
@@ -267,8 +268,8 @@ func (f *oauthFixture) endOn(ctx context.Context, on partnerkit.Store, status pa
 func (f *oauthFixture) recorded(t testing.TB, name string) int {
 	t.Helper()
 	number(t, f, f.business)
-	q := events.Query{BusinessID: f.business, AppID: f.app.ID, AppTypes: []string{name}, Limit: 1000}
-	return len(get[[]events.Event](t)(f.Events(t.Context(), q)))
+	q := eventstore.Query{BusinessID: f.business, AppID: f.app.ID, AppTypes: []string{name}, Limit: 1000}
+	return len(get[[]partner.Event](t)(f.Events(t.Context(), q)))
 }
 
 // purge returns a function that purges a batch of a kind.

@@ -42,7 +42,7 @@ var tokenCases = []testCase[partnerkit.Store]{
 	{"A refresh for lost scopes", func(t *testing.T, e partnerkit.Store) {
 		f := newOAuth(t, e)
 		first := f.issued(t)
-		none := func(before, after partner.Installation) []events.Event { return nil }
+		none := func(before, after partner.Installation) []partner.Event { return nil }
 		get[partner.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"), none))
 		lost := oauthstore.Rotation{Token: f.refreshToken(t, first), Narrow: identity.MustScopes("invoices:read")}
 		if got := get[oauthstore.IssueResult](t)(e.RotateRefresh(t.Context(), lost, newTokens(noon))); got.Outcome != oauthstore.TooWide {
@@ -279,13 +279,13 @@ var tokenCases = []testCase[partnerkit.Store]{
 			return a, nil
 		}))
 		get[partner.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("invoices:read", "invoices:write"),
-			func(before, after partner.Installation) []events.Event {
+			func(before, after partner.Installation) []partner.Event {
 				return f.event(events.AppScopesUpdated, noon)
 			}))
 		if got := get[oauthstore.IssueResult](t)(e.RedeemCode(t.Context(), code, m)); !got.Scopes.Equal(identity.MustScopes("invoices:read")) {
 			t.Errorf("issued %v", got.Scopes)
 		}
-		none := func(before, after partner.Installation) []events.Event { return nil }
+		none := func(before, after partner.Installation) []partner.Event { return nil }
 		get[partner.Installation](t)(e.SetInstallationScopes(t.Context(), f.app.ID, f.business, identity.MustScopes("events:read"), none))
 		if got := get[oauthstore.IssueResult](t)(e.RotateRefresh(t.Context(), oauthstore.Rotation{Token: f.refreshToken(t, m)}, newTokens(noon))); got.Outcome != oauthstore.NoScopes {
 			t.Errorf("with no scope left: %q", got.Outcome)

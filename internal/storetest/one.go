@@ -7,7 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // oneOf returns the record with an id of an app, from a list of the app's records.
@@ -52,14 +52,14 @@ func oneFunction(e partnerkit.Store) func(ctx context.Context, appID, id string)
 	return oneOf(e.Functions, func(f console.Function) string { return f.ID }, partner.ErrNotFound)
 }
 
-func oneWebhook(e partnerkit.Store) func(ctx context.Context, appID, id string) (webhooks.Webhook, error) {
-	return func(ctx context.Context, appID, id string) (webhooks.Webhook, error) {
-		found, err := e.Webhooks(ctx, webhooks.WebhookQuery{AppID: appID, WebhookID: id})
+func oneWebhook(e partnerkit.Store) func(ctx context.Context, appID, id string) (partner.Webhook, error) {
+	return func(ctx context.Context, appID, id string) (partner.Webhook, error) {
+		found, err := e.Webhooks(ctx, webhookstore.WebhookQuery{AppID: appID, WebhookID: id})
 		if err == nil && len(found) != 1 {
-			err = webhooks.ErrNotFound
+			err = partner.ErrNotFound
 		}
 		if err != nil {
-			return webhooks.Webhook{}, err
+			return partner.Webhook{}, err
 		}
 		return found[0], nil
 	}

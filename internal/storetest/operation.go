@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -106,7 +106,7 @@ type Scene struct {
 	listed   *listingFixture
 	declared *dataFixture
 	sender   *senderFixture
-	happened []events.Event
+	happened []partner.Event
 	planned  bool
 	made     map[string]bool
 }

@@ -85,7 +85,7 @@ func (f *oauthFixture) nameBusiness(ctx context.Context, on partnerkit.Store, bu
 		},
 		End: oauthstore.EndInstallation{
 			Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
-			Record: func(partner.Installation) []events.Event { return f.event(events.AppUninstalled, noon) },
+			Record: func(partner.Installation) []partner.Event { return f.event(events.AppUninstalled, noon) },
 			Audit:  f.entry(audit.CustomConnectionEnded, noon),
 		},
 	})

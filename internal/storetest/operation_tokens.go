@@ -312,7 +312,7 @@ func endWith(status partner.InstallationStatus) func(o onTokens, ctx context.Con
 	return func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 		_, err := on.EndInstallation(ctx, oauthstore.EndInstallation{
 			AppID: o.app.ID, BusinessID: o.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
-			Record: func(partner.Installation) []events.Event { return o.eventOf(events.AppUninstalled, o.Issue) },
+			Record: func(partner.Installation) []partner.Event { return o.eventOf(events.AppUninstalled, o.Issue) },
 		})
 		return ending(err)
 	}

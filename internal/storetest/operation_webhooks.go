@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 const (
@@ -33,19 +34,19 @@ func (s *Scene) sending(t testing.TB) *senderFixture {
 	}
 	f := &senderFixture{oauthFixture: s.oauthFixture, node: "node"}
 	for n := range 3 { // those of an earlier scene
-		must(t, s.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: otherNode(n), IsLeaving: true}))
+		must(t, s.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: otherNode(n), IsLeaving: true}))
 	}
 	purgeOld(t, s)
 	f.code(t)
 	f.takeAll(t)
 	f.planNext(t, 1)
 	f.webhook = addWebhook(t, s, s.app.ID)
-	for _, status := range []webhooks.Status{webhooks.Failed, webhooks.Retrying, webhooks.Queued} {
+	for _, status := range []partner.DeliveryStatus{partner.DeliveryFailed, partner.DeliveryRetrying, partner.DeliveryQueued} {
 		d := f.delivery(f.recorded(t, 1)[0].ID, noon)
 		d.ID = s.delivery(status)
 		f.planNext(t, 1, d)
-		if status != webhooks.Queued {
-			get[webhooks.Finished](t)(s.FinishAttempts(t.Context(), f.finish(f.outcome(f.due(t, noon)[0], status, 500))))
+		if status != partner.DeliveryQueued {
+			get[webhookstore.Finished](t)(s.FinishAttempts(t.Context(), f.finish(f.outcome(f.due(t, noon)[0], status, 500))))
 		}
 	}
 	s.sender, s.happened = f, f.recorded(t, 2)
@@ -64,13 +65,15 @@ func otherNode(n int) string { return fmt.Sprintf("other_%d", n) }
 
 // delivery returns the id of the delivery that had a status at the beginning. It is that of a
 // delivery of long ago.
-func (s *Scene) delivery(status webhooks.Status) string { return s.shared("dlv_00" + string(status)) }
+func (s *Scene) delivery(status partner.DeliveryStatus) string {
+	return s.shared("dlv_00" + string(status))
+}
 
 // status returns the status of a delivery; empty if it is gone.
-func (s *Scene) status(t testing.TB, deliveryID string) webhooks.Status {
+func (s *Scene) status(t testing.TB, deliveryID string) partner.DeliveryStatus {
 	t.Helper()
 	d, _, err := s.Delivery(t.Context(), s.app.ID, s.sender.webhook.ID, deliveryID)
-	if errors.Is(err, webhooks.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return ""
 	}
 	must(t, err)
@@ -81,7 +84,7 @@ func (s *Scene) status(t testing.TB, deliveryID string) webhooks.Status {
 // numbers meanwhile it tries again; when that goes on, the shard is lost.
 func (f *senderFixture) planAll(ctx context.Context, on partnerkit.Store, tries int) (Answer, error) {
 	for range tries {
-		read, err := on.Unplanned(ctx, []webhooks.Backlog{{BusinessID: f.business}})
+		read, err := on.Unplanned(ctx, []webhookstore.Backlog{{BusinessID: f.business}})
 		if err != nil || len(read.Businesses) == 0 {
 			return answered(err)
 		}
@@ -99,18 +102,18 @@ func (f *senderFixture) planAll(ctx context.Context, on partnerkit.Store, tries 
 
 // send is an operation that claims the deliveries that are due and records the same outcome of
 // all of them.
-func send(name string, status webhooks.Status, code int) Operation {
+func send(name string, status partner.DeliveryStatus, code int) Operation {
 	return Operation{Name: name, Of: ofWebhooks, Answers: []Answer{Done, lost}, Prepare: func(t testing.TB, s *Scene) Act {
-		f, id := s.sending(t), s.delivery(webhooks.Queued)
+		f, id := s.sending(t), s.delivery(partner.DeliveryQueued)
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				due, err := on.DueDeliveries(ctx, webhooks.Claim{
-					Webhooks: []webhooks.WebhookClaim{{WebhookID: f.webhook.ID, Limit: 1000}}, Now: noon.Add(soon), IsTaken: notTaken,
+				due, err := on.DueDeliveries(ctx, webhookstore.Claim{
+					Webhooks: []webhookstore.WebhookClaim{{WebhookID: f.webhook.ID, Limit: 1000}}, Now: noon.Add(soon), IsTaken: notTaken,
 				})
 				if err != nil || len(due) == 0 {
 					return answered(err)
 				}
-				var outcomes []webhooks.Outcome
+				var outcomes []webhookstore.Outcome
 				for _, one := range due {
 					outcomes = append(outcomes, f.outcome(one, status, code))
 				}
@@ -131,13 +134,13 @@ func send(name string, status webhooks.Status, code int) Operation {
 }
 
 // again is an operation that sends a delivery again, or sooner.
-func again(name string, from webhooks.Status, check func(d webhooks.Delivery) bool) Operation {
-	return Operation{Name: name, Of: ofWebhooks, Answers: []Answer{Done, leftOut, Answer(webhooks.ErrNotFound.Error())}, Prepare: func(t testing.TB, s *Scene) Act {
+func again(name string, from partner.DeliveryStatus, check func(d partner.Delivery) bool) Operation {
+	return Operation{Name: name, Of: ofWebhooks, Answers: []Answer{Done, leftOut, Answer(partner.ErrNotFound.Error())}, Prepare: func(t testing.TB, s *Scene) Act {
 		f, id := s.sending(t), s.delivery(from)
-		r := webhooks.Redelivery{AppID: s.app.ID, WebhookID: f.webhook.ID, DeliveryIDs: []string{id}, From: from, Now: noon.Add(soon)}
-		r.Check = func(d webhooks.Delivery, _ webhooks.Standing) error {
+		r := webhookstore.Redelivery{AppID: s.app.ID, WebhookID: f.webhook.ID, DeliveryIDs: []string{id}, From: from, Now: noon.Add(soon)}
+		r.Check = func(d partner.Delivery, _ webhookstore.Standing) error {
 			if d.Status != from {
-				return webhooks.ErrSkip
+				return webhookstore.ErrSkip
 			}
 			return nil
 		}
@@ -147,7 +150,7 @@ func again(name string, from webhooks.Status, check func(d webhooks.Delivery) bo
 				if err == nil && len(queued) == 0 {
 					return leftOut, nil
 				}
-				return answered(err, webhooks.ErrNotFound)
+				return answered(err, partner.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) {
 				if d, _ := f.stored(t, id); check(d) != happened {
@@ -160,16 +163,16 @@ func again(name string, from webhooks.Status, check func(d webhooks.Delivery) bo
 
 // takeOver is an operation that takes a shard for another node: the lease of its holder, who
 // does not know it, has ended. On a database of one process it has been given up.
-func takeOver(name string, shardOf func(s *Scene) webhooks.ShardID) Operation {
+func takeOver(name string, shardOf func(s *Scene) webhookstore.ShardID) Operation {
 	return Operation{Name: name, Of: ofWebhooks, Answers: []Answer{Done, lost}, Skips: lost, Prepare: func(t testing.TB, s *Scene) Act {
 		f := s.sending(t)
 		node, id := otherNode(s.prepared), shardOf(s)
-		get[webhooks.Fleet](t)(s.Beat(t.Context(), f.node, 0))
-		look := func(t testing.TB) webhooks.Shard {
-			return shardIn(get[webhooks.Fleet](t)(s.Beat(t.Context(), node, time.Minute)).Shards, id)
+		get[webhookstore.Fleet](t)(s.Beat(t.Context(), f.node, 0))
+		look := func(t testing.TB) webhookstore.Shard {
+			return shardIn(get[webhookstore.Fleet](t)(s.Beat(t.Context(), node, time.Minute)).Shards, id)
 		}
 		if look(t).LeaseLeft > 0 {
-			must(t, s.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, Shards: []webhooks.ShardID{id}}))
+			must(t, s.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, Shards: []webhookstore.ShardID{id}}))
 		}
 		seen := look(t)
 		return Act{
@@ -189,20 +192,20 @@ func takeOver(name string, shardOf func(s *Scene) webhooks.ShardID) Operation {
 	}}
 }
 
-func shardIn(all []webhooks.Shard, id webhooks.ShardID) webhooks.Shard {
+func shardIn(all []webhookstore.Shard, id webhookstore.ShardID) webhookstore.Shard {
 	for _, one := range all {
 		if one.ShardID == id {
 			return one
 		}
 	}
-	return webhooks.Shard{}
+	return webhookstore.Shard{}
 }
 
-func (s *Scene) planShard() webhooks.ShardID {
-	return webhooks.ShardID{Kind: webhooks.PlanShard, Number: webhooks.ShardOf(s.business, len(s.sender.shards)/2)}
+func (s *Scene) planShard() webhookstore.ShardID {
+	return webhookstore.ShardID{Kind: webhookstore.PlanShard, Number: webhookstore.ShardOf(s.business, len(s.sender.shards)/2)}
 }
 
-func (s *Scene) sendShard() webhooks.ShardID {
+func (s *Scene) sendShard() webhookstore.ShardID {
 	return sendShard(s.sender.webhook.ID, s.sender.shards)
 }
 
@@ -211,13 +214,13 @@ var webhookOperations = []Operation{
 	{Name: "Record an event in a transaction", Of: ofWebhooks, Prepare: func(t testing.TB, s *Scene) Act {
 		s.sending(t)
 		at := noon.Add(time.Minute + time.Duration(s.prepared)*time.Second)
-		e := events.Event{ID: id.New(id.Event, at), Type: subscribed, BusinessID: s.business, Data: []byte(`{}`), CreatedAt: at}
+		e := partner.Event{ID: id.New(id.Event, at), Type: subscribed, BusinessID: s.business, Data: []byte(`{}`), CreatedAt: at}
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
 				return answered(on.InTx(ctx, func(tx storage.Tx) error { return on.RecordEventsIn(ctx, tx, e) }))
 			},
 			Check: func(t testing.TB, happened bool) {
-				if found := get[[]events.Event](t)(s.Events(t.Context(), events.Query{BusinessID: s.business, EventID: e.ID})); (len(found) == 1) != happened {
+				if found := get[[]partner.Event](t)(s.Events(t.Context(), eventstore.Query{BusinessID: s.business, EventID: e.ID})); (len(found) == 1) != happened {
 					t.Errorf("happened %v: %v", happened, found)
 				}
 			},
@@ -226,13 +229,13 @@ var webhookOperations = []Operation{
 	{Name: "Record an event", Of: ofWebhooks, Prepare: func(t testing.TB, s *Scene) Act {
 		s.sending(t)
 		at := noon.Add(time.Minute + time.Duration(s.prepared)*time.Second)
-		e := events.Event{ID: id.New(id.Event, at), Type: subscribed, BusinessID: s.business, Data: []byte(`{}`), CreatedAt: at}
+		e := partner.Event{ID: id.New(id.Event, at), Type: subscribed, BusinessID: s.business, Data: []byte(`{}`), CreatedAt: at}
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
 				return answered(on.RecordEvents(ctx, e))
 			},
 			Check: func(t testing.TB, happened bool) {
-				if found := get[[]events.Event](t)(s.Events(t.Context(), events.Query{BusinessID: s.business, EventID: e.ID})); (len(found) == 1) != happened {
+				if found := get[[]partner.Event](t)(s.Events(t.Context(), eventstore.Query{BusinessID: s.business, EventID: e.ID})); (len(found) == 1) != happened {
 					t.Errorf("happened %v: %v", happened, found)
 				}
 			},
@@ -259,14 +262,14 @@ var webhookOperations = []Operation{
 		hook := addWebhook(t, s, s.app.ID)
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				_, err := on.RequestChallenge(ctx, webhooks.ChallengeRequest{
-					AppID: f.app.ID, WebhookID: hook.ID, Now: noon, Limit: 1, Window: time.Hour, Check: func(webhooks.Standing) error { return nil },
+				_, err := on.RequestChallenge(ctx, webhookstore.ChallengeRequest{
+					AppID: f.app.ID, WebhookID: hook.ID, Now: noon, Limit: 1, Window: time.Hour, Check: func(webhookstore.Standing) error { return nil },
 				})
 				return answered(err)
 			},
 			Check: func(t testing.TB, happened bool) {
-				wait := get[time.Duration](t)(s.RequestChallenge(t.Context(), webhooks.ChallengeRequest{
-					AppID: f.app.ID, WebhookID: hook.ID, Now: noon, Limit: 1, Window: time.Hour, Check: func(webhooks.Standing) error { return nil },
+				wait := get[time.Duration](t)(s.RequestChallenge(t.Context(), webhookstore.ChallengeRequest{
+					AppID: f.app.ID, WebhookID: hook.ID, Now: noon, Limit: 1, Window: time.Hour, Check: func(webhookstore.Standing) error { return nil },
 				}))
 				if (wait > 0) != happened {
 					t.Errorf("happened %v: another one waits %v", happened, wait)
@@ -284,7 +287,7 @@ var webhookOperations = []Operation{
 				return answered(on.EndChallenge(ctx, hook.ID, noon, ""))
 			},
 			Check: func(t testing.TB, happened bool) {
-				found := get[[]webhooks.Webhook](t)(s.Webhooks(t.Context(), webhooks.WebhookQuery{AppID: f.app.ID, WebhookID: hook.ID}))
+				found := get[[]partner.Webhook](t)(s.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID, WebhookID: hook.ID}))
 				if len(found) != 1 || found[0].UnverifiedSince.IsZero() != happened {
 					t.Errorf("happened %v: %+v", happened, found)
 				}
@@ -294,7 +297,7 @@ var webhookOperations = []Operation{
 	{Name: "Plan", Of: ofWebhooks, Answers: []Answer{Done, lost}, Prepare: func(t testing.TB, s *Scene) Act {
 		f, tries := *s.sending(t), 3
 		if s.planned { // a node has one planner, so this one is another's, which lost the shard
-			f.epochs, tries = map[webhooks.ShardID]int64{}, 1
+			f.epochs, tries = map[webhookstore.ShardID]int64{}, 1
 		}
 		s.planned = true
 		return Act{
@@ -306,14 +309,14 @@ var webhookOperations = []Operation{
 			},
 		}
 	}},
-	send("Deliver", webhooks.Delivered, 200),
-	send("Fail for now", webhooks.Retrying, 500),
-	send("Fail for good", webhooks.Failed, 410),
-	again("Redeliver", webhooks.Failed, func(d webhooks.Delivery) bool { return d.Status == webhooks.Queued && d.Round == 1 }),
-	again("Attempt now", webhooks.Retrying, func(d webhooks.Delivery) bool { return d.NextAttemptAt.Equal(noon.Add(soon)) }),
+	send("Deliver", partner.DeliveryDelivered, 200),
+	send("Fail for now", partner.DeliveryRetrying, 500),
+	send("Fail for good", partner.DeliveryFailed, 410),
+	again("Redeliver", partner.DeliveryFailed, func(d partner.Delivery) bool { return d.Status == partner.DeliveryQueued && d.Round == 1 }),
+	again("Attempt now", partner.DeliveryRetrying, func(d partner.Delivery) bool { return d.NextAttemptAt.Equal(noon.Add(soon)) }),
 	{Name: "Purge deliveries", Of: ofWebhooks, Prepare: func(t testing.TB, s *Scene) Act {
 		s.sending(t)
-		id := s.delivery(webhooks.Queued)
+		id := s.delivery(partner.DeliveryQueued)
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
 				_, err := purge(on, storage.PurgeDeliveries)(ctx, noon.AddDate(-1, 0, 0), 1000)
@@ -328,13 +331,13 @@ var webhookOperations = []Operation{
 	}},
 	{Name: "Release shards", Of: ofWebhooks, Prepare: func(t testing.TB, s *Scene) Act {
 		f := s.sending(t)
-		ids := []webhooks.ShardID{s.planShard(), s.sendShard()}
+		ids := []webhookstore.ShardID{s.planShard(), s.sendShard()}
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(on.ReleaseShards(ctx, webhooks.ShardRelease{Node: f.node, Shards: ids}))
+				return answered(on.ReleaseShards(ctx, webhookstore.ShardRelease{Node: f.node, Shards: ids}))
 			},
 			Check: func(t testing.TB, happened bool) {
-				fleet := get[webhooks.Fleet](t)(s.Beat(t.Context(), f.node, time.Minute))
+				fleet := get[webhookstore.Fleet](t)(s.Beat(t.Context(), f.node, time.Minute))
 				for _, id := range ids {
 					if got := shardIn(fleet.Shards, id); (got.Holder == "") != happened {
 						t.Errorf("happened %v: %+v", happened, got)

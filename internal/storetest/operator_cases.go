@@ -16,7 +16,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // submit gives the app a listing that is in a state since a time, and returns its place in
@@ -168,7 +167,7 @@ var operatorCases = []testCase[partnerkit.Store]{
 	}},
 	{"The health of webhooks, of an app and of all that fail", func(t *testing.T, e partnerkit.Store) {
 		healthy, failing := newWebhook(t, e), newWebhook(t, e)
-		failing.failed(t, noon, webhooks.Attempt{Number: 1, StartedAt: noon, ResponseCode: 500})
+		failing.failed(t, noon, partner.Attempt{Number: 1, StartedAt: noon, ResponseCode: 500})
 		all := get[[]operator.WebhookHealth](t)(e.WebhookHealth(t.Context(), operator.HealthQuery{Limit: 9}))
 		if len(all) != 1 || all[0].ID != failing.webhook.ID || all[0].FailingSince.IsZero() {
 			t.Errorf("failing: %+v", all)

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/storetest"
 	"github.com/partnerkit/partnerkit/internal/testdb"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -40,16 +41,16 @@ func TestPageSizes_DLV09(t *testing.T) {
 	if err := fixture.AddApp(t.Context(), e, app); err != nil {
 		t.Fatal(err)
 	}
-	hook := webhooks.Webhook{
+	hook := partner.Webhook{
 		ID: id.New(id.Webhook, now), AppID: app.ID, URL: "https://p.example", Events: []string{"invoice.created"},
-		Enabled: true, CreatedAt: now, UpdatedAt: now, Secrets: webhooks.Secrets{Secret: []byte("sealed")},
+		Enabled: true, CreatedAt: now, UpdatedAt: now, Secrets: partner.Secrets{Secret: []byte("sealed")},
 	}
 	if err := e.CreateWebhook(t.Context(), hook, 10); err != nil {
 		t.Fatal(err)
 	}
 	read := func(limit int) {
 		t.Helper()
-		if _, err := e.Deliveries(t.Context(), webhooks.DeliveryQuery{AppID: app.ID, WebhookID: hook.ID, Limit: limit, Now: now}); err != nil {
+		if _, err := e.Deliveries(t.Context(), partner.DeliveryQuery{AppID: app.ID, WebhookID: hook.ID, Limit: limit, Now: now}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 var planCases = []testCase[partnerkit.Store]{
@@ -23,10 +23,10 @@ var planCases = []testCase[partnerkit.Store]{
 	{"Unplanned events come in order with their subscribers", func(t *testing.T, e partnerkit.Store) {
 		f, other := newSender(t, e), newSender(t, e)
 		all := f.recorded(t, 3)
-		own := events.Event{ID: id.New(id.Event, noon.Add(time.Hour)), Type: events.AppInstalled, BusinessID: f.business, AppID: other.app.ID, Data: []byte(`{}`), CreatedAt: noon}
+		own := partner.Event{ID: id.New(id.Event, noon.Add(time.Hour)), Type: events.AppInstalled, BusinessID: f.business, AppID: other.app.ID, Data: []byte(`{}`), CreatedAt: noon}
 		must(t, e.RecordEvents(t.Context(), own))
 		off := addWebhook(t, e, f.app.ID)
-		_, err := e.UpdateWebhook(t.Context(), f.app.ID, off.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+		_, err := e.UpdateWebhook(t.Context(), f.app.ID, off.ID, func(w partner.Webhook) (partner.Webhook, error) {
 			w.Enabled = false
 			return w, nil
 		})
@@ -41,14 +41,14 @@ var planCases = []testCase[partnerkit.Store]{
 		if got.HasMore || got.HasMoreSubscribers {
 			t.Errorf("there is more: %+v", got)
 		}
-		want := []webhooks.Subscriber{{
+		want := []webhookstore.Subscriber{{
 			WebhookID: f.webhook.ID, Events: f.webhook.Events, CreatedAt: noon, AppID: f.app.ID, AppScopes: allScopes,
 			InstalledAt: noon, InstallationScopes: allScopes,
 		}}
 		if diff := cmp.Diff(want, got.Subscribers); diff != "" {
 			t.Errorf("subscribers (-want +got)\n%s", diff)
 		}
-		want = []webhooks.Subscriber{{
+		want = []webhookstore.Subscriber{{
 			WebhookID: other.webhook.ID, Events: other.webhook.Events, CreatedAt: noon, AppID: other.app.ID, AppScopes: allScopes,
 		}}
 		if diff := cmp.Diff(want, byApp[other.app.ID]); diff != "" {
@@ -74,7 +74,7 @@ var planCases = []testCase[partnerkit.Store]{
 		if diff := cmp.Diff(idsOf(all), idsOf(eventsOf(got))); diff != "" {
 			t.Fatalf("order (-want +got)\n%s", diff)
 		}
-		var deliveries []webhooks.Delivery
+		var deliveries []partner.Delivery
 		for _, one := range all {
 			deliveries = append(deliveries, f.delivery(one.ID, noon))
 		}
@@ -150,7 +150,7 @@ var planCases = []testCase[partnerkit.Store]{
 		left := backlogs(t, e)
 		seen := map[string]int{}
 		for len(left) > 0 {
-			got := get[webhooks.Unplanned](t)(e.Unplanned(t.Context(), left))
+			got := get[webhookstore.Unplanned](t)(e.Unplanned(t.Context(), left))
 			if len(got.Businesses) == 0 {
 				break
 			}
@@ -158,7 +158,7 @@ var planCases = []testCase[partnerkit.Store]{
 				if seen[b.BusinessID] += len(b.Subscribers); b.HasMoreSubscribers && len(b.Subscribers) == 0 {
 					t.Fatalf("%s has more webhooks, and none was read", b.BusinessID)
 				}
-				left = slices.DeleteFunc(left, func(one webhooks.Backlog) bool { return one.BusinessID == b.BusinessID })
+				left = slices.DeleteFunc(left, func(one webhookstore.Backlog) bool { return one.BusinessID == b.BusinessID })
 			}
 			if got.HasMore != (len(left) > 0) {
 				t.Errorf("HasMore is %v, and %d are left", got.HasMore, len(left))
@@ -216,8 +216,8 @@ var planCases = []testCase[partnerkit.Store]{
 }
 
 // eventsOf returns the events of a backlog, without their numbers.
-func eventsOf(b webhooks.Unsent) []events.Event {
-	var all []events.Event
+func eventsOf(b webhookstore.Unsent) []partner.Event {
+	var all []partner.Event
 	for _, one := range b.Events {
 		one.Number = 0
 		all = append(all, one.Event)
@@ -226,11 +226,11 @@ func eventsOf(b webhooks.Unsent) []events.Event {
 }
 
 // backlogs returns every business with events in the outbox.
-func backlogs(t *testing.T, e partnerkit.Store) (all []webhooks.Backlog) {
+func backlogs(t *testing.T, e partnerkit.Store) (all []webhookstore.Backlog) {
 	t.Helper()
-	var behind *webhooks.Backlog
+	var behind *webhookstore.Backlog
 	for {
-		page := get[[]webhooks.Backlog](t)(e.Backlogs(t.Context(), behind))
+		page := get[[]webhookstore.Backlog](t)(e.Backlogs(t.Context(), behind))
 		if len(page) == 0 {
 			return all
 		}

@@ -4,14 +4,14 @@ import (
 	"context"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // sqlPlanCases need what only sqlstore has.
 var sqlPlanCases = []testCase[*Env]{
 	{"A plan is saved wholly or not at all", func(t *testing.T, e *Env) {
 		var f *senderFixture
-		var p webhooks.Plan
+		var p webhookstore.Plan
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) {
 				f = newSender(t, e)

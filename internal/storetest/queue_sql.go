@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // sqlQueueCases need what only sqlstore has.
@@ -16,21 +18,21 @@ var sqlQueueCases = []testCase[*Env]{
 		second := newSender(t, e)
 		f.queued(t, 32)
 		second.queued(t, 32)
-		claim := webhooks.Claim{Now: noon.Add(time.Hour), IsTaken: func(string) bool { return false }}
-		for _, w := range []webhooks.Webhook{f.webhook, second.webhook} {
-			claim.Webhooks = append(claim.Webhooks, webhooks.WebhookClaim{WebhookID: w.ID, Limit: 100})
+		claim := webhookstore.Claim{Now: noon.Add(time.Hour), IsTaken: func(string) bool { return false }}
+		for _, w := range []partner.Webhook{f.webhook, second.webhook} {
+			claim.Webhooks = append(claim.Webhooks, webhookstore.WebhookClaim{WebhookID: w.ID, Limit: 100})
 		}
 		e.Tap.Reset()
-		due := get[[]webhooks.Due](t)(e.DueDeliveries(t.Context(), claim))
+		due := get[[]webhookstore.Due](t)(e.DueDeliveries(t.Context(), claim))
 		if statements, commits := e.Tap.Counts(); len(due) != 64 || statements != 4 || commits != 0 {
 			t.Errorf("%d statements and %d commits to claim %d of two webhooks", statements, commits, len(due))
 		}
-		var outcomes []webhooks.Outcome
+		var outcomes []webhookstore.Outcome
 		for _, one := range due {
-			outcomes = append(outcomes, f.outcome(one, webhooks.Delivered, 204))
+			outcomes = append(outcomes, f.outcome(one, partner.DeliveryDelivered, 204))
 		}
 		e.Tap.Reset()
-		get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
+		get[webhookstore.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
 		if statements, commits := e.Tap.Counts(); statements != 5 || commits != 1 {
 			t.Errorf("%d statements and %d commits for 64 outcomes of two webhooks", statements, commits)
 		}
@@ -38,12 +40,12 @@ var sqlQueueCases = []testCase[*Env]{
 	// DLV-14: an outcome that failed costs at most one and a half times as many statements.
 	{"DLV-14 failed outcomes cost little more than others", func(t *testing.T, e *Env) {
 		f := newSender(t, e)
-		cost := func(change func(o *webhooks.Outcome, i int)) int {
+		cost := func(change func(o *webhookstore.Outcome, i int)) int {
 			f.queued(t, 250)
 			f.queued(t, 250)
-			var outcomes []webhooks.Outcome
+			var outcomes []webhookstore.Outcome
 			for i, one := range f.due(t, noon.Add(time.Hour)) {
-				o := f.outcome(one, webhooks.Delivered, 204)
+				o := f.outcome(one, partner.DeliveryDelivered, 204)
 				change(&o, i)
 				outcomes = append(outcomes, o)
 			}
@@ -51,17 +53,17 @@ var sqlQueueCases = []testCase[*Env]{
 				t.Fatalf("%d outcomes", len(outcomes))
 			}
 			e.Tap.Reset()
-			get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
+			get[webhookstore.Finished](t)(e.FinishAttempts(t.Context(), f.finish(outcomes...)))
 			statements, _ := e.Tap.Counts()
 			return statements
 		}
-		delivered := cost(func(*webhooks.Outcome, int) {})
-		retrying := cost(func(o *webhooks.Outcome, i int) {
-			o.Status, o.ResponseCode, o.LastError, o.Attempt.Error = webhooks.Retrying, 500, "answered with status 500", "answered with status 500"
+		delivered := cost(func(*webhookstore.Outcome, int) {})
+		retrying := cost(func(o *webhookstore.Outcome, i int) {
+			o.Status, o.ResponseCode, o.LastError, o.Attempt.Error = partner.DeliveryRetrying, 500, "answered with status 500", "answered with status 500"
 			o.Attempt.ResponseCode, o.NextAttemptAt = 500, noon.Add(2*time.Hour+time.Duration(i)*time.Microsecond)
 		})
-		failed := cost(func(o *webhooks.Outcome, i int) {
-			o.Status, o.ResponseCode, o.LastError, o.Attempts = webhooks.Failed, 500, fmt.Sprint("answered with status ", 500+i), webhooks.MaxAttempts
+		failed := cost(func(o *webhookstore.Outcome, i int) {
+			o.Status, o.ResponseCode, o.LastError, o.Attempts = partner.DeliveryFailed, 500, fmt.Sprint("answered with status ", 500+i), webhooks.MaxAttempts
 			o.Attempt.ResponseCode, o.Attempt.Error = 500, o.LastError
 		})
 		t.Logf("%d statements for 500 that arrived, %d for those to be repeated, %d for those that failed", delivered, retrying, failed)
@@ -71,18 +73,18 @@ var sqlQueueCases = []testCase[*Env]{
 	}},
 	{"Outcomes are recorded wholly or not at all", func(t *testing.T, e *Env) {
 		var f *senderFixture
-		var outcomes []webhooks.Outcome
+		var outcomes []webhookstore.Outcome
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) {
 				if f != nil {
-					must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, IsLeaving: true}))
+					must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
 				}
 				f = newSender(t, e)
 				f.queued(t, 3)
 				due := f.due(t, noon.Add(time.Hour))
-				exhausted := f.outcome(due[2], webhooks.Failed, 500)
+				exhausted := f.outcome(due[2], partner.DeliveryFailed, 500)
 				exhausted.Attempts, exhausted.IsExhausted = webhooks.MaxAttempts, true
-				outcomes = []webhooks.Outcome{f.outcome(due[0], webhooks.Delivered, 200), f.outcome(due[1], webhooks.Retrying, 500), exhausted}
+				outcomes = []webhookstore.Outcome{f.outcome(due[0], partner.DeliveryDelivered, 200), f.outcome(due[1], partner.DeliveryRetrying, 500), exhausted}
 			},
 			Act: func(ctx context.Context) error {
 				_, err := e.FinishAttempts(ctx, f.finish(outcomes...))

@@ -7,13 +7,14 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 var shardCases = []testCase[partnerkit.Store]{
 	{"A free shard is taken by one", func(t *testing.T, e partnerkit.Store) {
-		fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), "first", time.Minute))
-		if fleet.Nodes != 1 || len(fleet.Shards) != 2*webhooks.DefaultShards {
+		fleet := get[webhookstore.Fleet](t)(e.Beat(t.Context(), "first", time.Minute))
+		if fleet.Nodes != 1 || len(fleet.Shards) != 2*webhookstore.DefaultShards {
 			t.Fatalf("a new fleet: %+v", fleet)
 		}
 		for _, shard := range fleet.Shards {
@@ -31,7 +32,7 @@ var shardCases = []testCase[partnerkit.Store]{
 				t.Errorf("shard %v was taken by %d", shard.ShardID, won.Load())
 			}
 		}
-		fleet = get[webhooks.Fleet](t)(e.Beat(t.Context(), "second", time.Minute))
+		fleet = get[webhookstore.Fleet](t)(e.Beat(t.Context(), "second", time.Minute))
 		if fleet.Nodes != 2 || fleet.Shards[0].Holder == "" || fleet.Shards[0].Epoch != 1 {
 			t.Errorf("the fleet afterwards: %+v", fleet)
 		}
@@ -40,22 +41,22 @@ var shardCases = []testCase[partnerkit.Store]{
 	{"A lost shard fences its holder", func(t *testing.T, e partnerkit.Store) {
 		f := newSender(t, e)
 		f.queued(t, 1)
-		stale := f.outcome(f.due(t, noon)[0], webhooks.Delivered, 200)
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, IsLeaving: true}))
+		stale := f.outcome(f.due(t, noon)[0], partner.DeliveryDelivered, 200)
+		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
 		second := &senderFixture{oauthFixture: f.oauthFixture, webhook: f.webhook, node: "node_2"}
 		second.takeAll(t)
-		for name, finish := range map[string]webhooks.Finish{
+		for name, finish := range map[string]webhookstore.Finish{
 			"the old holder":                 f.finish(stale),
 			"the new one with an old epoch":  second.finish(stale),
-			"the old holder, when back late": {Node: f.node, Now: noon, Outcomes: []webhooks.Outcome{stale}},
+			"the old holder, when back late": {Node: f.node, Now: noon, Outcomes: []webhookstore.Outcome{stale}},
 		} {
-			get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), finish))
+			get[webhookstore.Finished](t)(e.FinishAttempts(t.Context(), finish))
 			if left := f.due(t, noon); len(left) != 1 {
 				t.Fatalf("%s has recorded", name)
 			}
 		}
-		done := get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), second.finish(second.outcome(f.due(t, noon)[0], webhooks.Delivered, 200))))
-		if left := f.due(t, noon); len(left) != 0 || len(done.Held) != webhooks.DefaultShards {
+		done := get[webhookstore.Finished](t)(e.FinishAttempts(t.Context(), second.finish(second.outcome(f.due(t, noon)[0], partner.DeliveryDelivered, 200))))
+		if left := f.due(t, noon); len(left) != 0 || len(done.Held) != webhookstore.DefaultShards {
 			t.Errorf("the new holder: %d left, holds %d", len(left), len(done.Held))
 		}
 	}},
@@ -65,7 +66,7 @@ var shardCases = []testCase[partnerkit.Store]{
 		f.recorded(t, 1)
 		got, _ := f.unplanned(t)
 		stale := f.plan(got, 1)
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, IsLeaving: true}))
+		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
 		f.takeAll(t)
 		if f.savePlan(t, stale) {
 			t.Error("saved under an epoch that has ended")
@@ -76,15 +77,15 @@ var shardCases = []testCase[partnerkit.Store]{
 	}},
 	{"Shards are released and left", func(t *testing.T, e partnerkit.Store) {
 		f := newSender(t, e)
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: "another", Shards: []webhooks.ShardID{{Kind: webhooks.PlanShard, Number: 3}}}))
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, Shards: []webhooks.ShardID{{Kind: webhooks.PlanShard, Number: 4}, {Kind: webhooks.PlanShard, Number: 5}}}))
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node}))
-		fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), f.node, time.Minute))
+		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: "another", Shards: []webhookstore.ShardID{{Kind: webhookstore.PlanShard, Number: 3}}}))
+		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, Shards: []webhookstore.ShardID{{Kind: webhookstore.PlanShard, Number: 4}, {Kind: webhookstore.PlanShard, Number: 5}}}))
+		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node}))
+		fleet := get[webhookstore.Fleet](t)(e.Beat(t.Context(), f.node, time.Minute))
 		if fleet.Shards[3].Holder != f.node || fleet.Shards[4].Holder != "" || fleet.Shards[5].Holder != "" || fleet.Shards[6].Holder != f.node {
 			t.Errorf("released: %+v", fleet.Shards[3:7])
 		}
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, IsLeaving: true}))
-		fleet = get[webhooks.Fleet](t)(e.Beat(t.Context(), "next", time.Minute))
+		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
+		fleet = get[webhookstore.Fleet](t)(e.Beat(t.Context(), "next", time.Minute))
 		for _, shard := range fleet.Shards {
 			if shard.Holder != "" {
 				t.Errorf("left, and still held: %+v", shard)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // sqlShardCases need what only sqlstore has.
@@ -14,7 +14,7 @@ var sqlShardCases = []testCase[*Env]{
 	// Others take them at once, and not at their next beat.
 	{"Shards that are given up are news", func(t *testing.T, e *Env) {
 		f := newSender(t, e)
-		hints := e.Watch(webhooks.TopicShards)
+		hints := e.Watch(webhookstore.TopicShards)
 		defer hints.Stop()
 		isNews := func() bool {
 			select {
@@ -24,15 +24,15 @@ var sqlShardCases = []testCase[*Env]{
 				return false
 			}
 		}
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, Shards: []webhooks.ShardID{{Kind: webhooks.SendShard, Number: 3}}}))
+		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, Shards: []webhookstore.ShardID{{Kind: webhookstore.SendShard, Number: 3}}}))
 		if !isNews() {
 			t.Error("a shard was given up, and nobody hears of it")
 		}
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, Shards: []webhooks.ShardID{{Kind: webhooks.SendShard, Number: 3}}}))
+		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, Shards: []webhookstore.ShardID{{Kind: webhookstore.SendShard, Number: 3}}}))
 		if isNews() {
 			t.Error("a shard that was lost before is news")
 		}
-		must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: f.node, IsLeaving: true}))
+		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
 		if !isNews() {
 			t.Error("a dispatcher left, and nobody hears of it")
 		}
@@ -43,35 +43,35 @@ var sqlShardCases = []testCase[*Env]{
 			t.Skip("nobody else can be here: leases do not end")
 		}
 		f := newSender(t, e)
-		of := slices.IndexFunc(f.shards, func(s webhooks.Shard) bool { return s.Kind == webhooks.SendShard })
+		of := slices.IndexFunc(f.shards, func(s webhookstore.Shard) bool { return s.Kind == webhookstore.SendShard })
 		take := func() bool {
-			fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), "other", time.Minute))
+			fleet := get[webhookstore.Fleet](t)(e.Beat(t.Context(), "other", time.Minute))
 			return get[bool](t)(e.TakeShard(t.Context(), "other", fleet.Shards[of], time.Minute))
 		}
 		const short = 200 * time.Millisecond
-		get[webhooks.Fleet](t)(e.Beat(t.Context(), f.node, short))
-		get[webhooks.Fleet](t)(e.Beat(t.Context(), f.node, time.Minute))
+		get[webhookstore.Fleet](t)(e.Beat(t.Context(), f.node, short))
+		get[webhookstore.Fleet](t)(e.Beat(t.Context(), f.node, time.Minute))
 		time.Sleep(short)
 		if take() {
 			t.Error("a beat did not renew the lease")
 		}
-		get[webhooks.Fleet](t)(e.Beat(t.Context(), f.node, short))
+		get[webhookstore.Fleet](t)(e.Beat(t.Context(), f.node, short))
 		time.Sleep(short)
 		if !take() {
 			t.Error("not taken when the lease had ended")
 		}
-		held := get[webhooks.Finished](t)(e.FinishAttempts(t.Context(), f.finish())).Held
-		if len(held) != webhooks.DefaultShards-1 {
+		held := get[webhookstore.Finished](t)(e.FinishAttempts(t.Context(), f.finish())).Held
+		if len(held) != webhookstore.DefaultShards-1 {
 			t.Errorf("the first holds %d shards, want all but one", len(held))
 		}
-		if fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), "other", time.Minute)); fleet.Nodes != 1 {
+		if fleet := get[webhookstore.Fleet](t)(e.Beat(t.Context(), "other", time.Minute)); fleet.Nodes != 1 {
 			t.Errorf("%d nodes live, want 1", fleet.Nodes)
 		}
 	}},
 	{"A beat fails wholly or not at all", func(t *testing.T, e *Env) {
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) {
-				must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: "n", IsLeaving: true}))
+				must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: "n", IsLeaving: true}))
 			},
 			Act: func(ctx context.Context) error {
 				_, err := e.Beat(ctx, "n", time.Minute)
@@ -79,8 +79,8 @@ var sqlShardCases = []testCase[*Env]{
 			},
 			Check: func(t *testing.T, happened bool) {
 				// The fleet as another node that comes and goes sees it.
-				fleet := get[webhooks.Fleet](t)(e.Beat(t.Context(), "observer", time.Minute))
-				must(t, e.ReleaseShards(t.Context(), webhooks.ShardRelease{Node: "observer", IsLeaving: true}))
+				fleet := get[webhookstore.Fleet](t)(e.Beat(t.Context(), "observer", time.Minute))
+				must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: "observer", IsLeaving: true}))
 				if happened != (fleet.Nodes == 2) {
 					t.Errorf("happened %v: %d nodes", happened, fleet.Nodes)
 				}

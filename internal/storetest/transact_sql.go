@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
@@ -42,7 +42,7 @@ var sqlTransactCases = []testCase[*Env]{
 		must(t, err)
 		must(t, e.WithTx(tx).Transact(t.Context(), func(ctx context.Context) error {
 			_, err := e.AdvanceClock(ctx, time.Minute)
-			return errors.Join(err, e.RecordEvents(ctx, events.Event{ID: "evt_1", Type: "invoice.paid", BusinessID: "biz_1", Data: []byte("{}"), CreatedAt: noon}))
+			return errors.Join(err, e.RecordEvents(ctx, partner.Event{ID: "evt_1", Type: "invoice.paid", BusinessID: "biz_1", Data: []byte("{}"), CreatedAt: noon}))
 		}))
 		must(t, tx.Rollback())
 		wantOffset(t, e, 0)

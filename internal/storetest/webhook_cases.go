@@ -10,7 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // webhookCases are the operations on webhooks, one at a time.
@@ -22,37 +24,37 @@ var webhookCases = []testCase[partnerkit.Store]{
 		second.Previous, second.PreviousExpiresAt = []byte{1}, noon.Add(time.Hour)
 		must(t, e.CreateWebhook(t.Context(), second, maxWebhooks))
 		newWebhook(t, e)
-		for _, want := range []webhooks.Webhook{f.webhook, second} {
+		for _, want := range []partner.Webhook{f.webhook, second} {
 			got, err := oneWebhook(e)(t.Context(), f.app.ID, want.ID)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v, (-want +got)\n%s", err, diff)
 			}
 		}
-		if diff := cmp.Diff([]webhooks.Webhook{f.webhook, second}, get[[]webhooks.Webhook](t)(e.Webhooks(t.Context(), webhooks.WebhookQuery{AppID: f.app.ID}))); diff != "" {
+		if diff := cmp.Diff([]partner.Webhook{f.webhook, second}, get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID}))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if none := get[[]webhooks.Webhook](t)(e.Webhooks(t.Context(), webhooks.WebhookQuery{AppID: "app_absent"})); len(none) != 0 {
+		if none := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: "app_absent"})); len(none) != 0 {
 			t.Errorf("an absent app has %v", none)
 		}
 	}},
 	// WH-01: several, but not any number; a deleted one makes room.
 	{"An app has only so many webhooks", func(t *testing.T, e partnerkit.Store) {
 		f := newWebhook(t, e)
-		add := func(w webhooks.Webhook) error { return e.CreateWebhook(t.Context(), w, maxWebhooks) }
+		add := func(w partner.Webhook) error { return e.CreateWebhook(t.Context(), w, maxWebhooks) }
 		for range maxWebhooks - 1 {
 			must(t, add(f.another(noon)))
 		}
-		if err := add(f.another(noon)); !errors.Is(err, webhooks.ErrTooMany) {
+		if err := add(f.another(noon)); !errors.Is(err, webhookstore.ErrTooMany) {
 			t.Errorf("one too many: %v", err)
 		}
 		must(t, e.DeleteWebhook(t.Context(), f.app.ID, f.webhook.ID, noon))
-		if err := add(f.webhook); !errors.Is(err, webhooks.ErrTaken) {
+		if err := add(f.webhook); !errors.Is(err, webhookstore.ErrTaken) {
 			t.Errorf("the id of a deleted one: %v", err)
 		}
 		must(t, add(f.another(noon)))
 		absent := f.another(noon)
 		absent.AppID = "app_absent"
-		if err := add(absent); !errors.Is(err, webhooks.ErrNotFound) {
+		if err := add(absent); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("an absent app: %v", err)
 		}
 	}},
@@ -61,16 +63,16 @@ var webhookCases = []testCase[partnerkit.Store]{
 		deleted := f.another(noon)
 		must(t, e.CreateWebhook(t.Context(), deleted, maxWebhooks))
 		must(t, e.DeleteWebhook(t.Context(), f.app.ID, deleted.ID, noon))
-		var all []webhooks.Webhook
+		var all []partner.Webhook
 		for after := ""; ; after = all[len(all)-1].ID {
-			one := get[[]webhooks.Webhook](t)(e.Webhooks(t.Context(), webhooks.WebhookQuery{After: after, Limit: 1}))
+			one := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{After: after, Limit: 1}))
 			if len(one) == 0 {
 				break
 			}
 			all = append(all, one...)
 		}
-		want := []webhooks.Webhook{f.webhook, g.webhook}
-		slices.SortFunc(want, func(a, b webhooks.Webhook) int { return strings.Compare(a.ID, b.ID) })
+		want := []partner.Webhook{f.webhook, g.webhook}
+		slices.SortFunc(want, func(a, b partner.Webhook) int { return strings.Compare(a.ID, b.ID) })
 		if diff := cmp.Diff(want, all); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
@@ -82,8 +84,8 @@ var webhookCases = []testCase[partnerkit.Store]{
 		hook.UnverifiedSince = noon
 		must(t, e.CreateWebhook(t.Context(), hook, maxWebhooks))
 		ask := func(webhookID string, at time.Time) (time.Duration, error) {
-			return e.RequestChallenge(t.Context(), webhooks.ChallengeRequest{
-				AppID: f.app.ID, WebhookID: webhookID, Now: at, Limit: 2, Window: time.Hour, Check: func(now webhooks.Standing) error {
+			return e.RequestChallenge(t.Context(), webhookstore.ChallengeRequest{
+				AppID: f.app.ID, WebhookID: webhookID, Now: at, Limit: 2, Window: time.Hour, Check: func(now webhookstore.Standing) error {
 					if !now.IsUnverified || !now.IsAppUsable || !now.IsEnabled {
 						return errGate
 					}
@@ -102,11 +104,11 @@ var webhookCases = []testCase[partnerkit.Store]{
 		if _, err := ask(f.webhook.ID, noon); !errors.Is(err, errGate) {
 			t.Errorf("the check fails: %v", err)
 		}
-		if _, err := ask("whk_absent", noon); !errors.Is(err, webhooks.ErrNotFound) {
+		if _, err := ask("whk_absent", noon); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("an absent one: %v", err)
 		}
-		take := func() (all []webhooks.Target) {
-			for _, one := range get[[]webhooks.Target](t)(e.TakeChallenges(t.Context(), 1000)) {
+		take := func() (all []webhookstore.Target) {
+			for _, one := range get[[]webhookstore.Target](t)(e.TakeChallenges(t.Context(), 1000)) {
 				if one.Webhook.AppID == f.app.ID {
 					all = append(all, one)
 				}
@@ -119,9 +121,9 @@ var webhookCases = []testCase[partnerkit.Store]{
 		if got := take(); len(got) != 0 {
 			t.Errorf("taken twice: %+v", got)
 		}
-		at := get[webhooks.News](t)(e.News(t.Context(), nil)).Place
-		look := func() webhooks.Webhook {
-			return get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, hook.ID))
+		at := get[webhookstore.News](t)(e.News(t.Context(), nil)).Place
+		look := func() partner.Webhook {
+			return get[partner.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, hook.ID))
 		}
 		for _, end := range []struct {
 			since         time.Time
@@ -137,8 +139,8 @@ var webhookCases = []testCase[partnerkit.Store]{
 			{noon, "late", time.Time{}, "", true},
 		} {
 			must(t, e.EndChallenge(t.Context(), hook.ID, end.since, end.failed))
-			news := get[webhooks.News](t)(e.News(t.Context(), at))
-			told := slices.ContainsFunc(news.Webhooks, func(w webhooks.DueWebhook) bool { return w.WebhookID == hook.ID })
+			news := get[webhookstore.News](t)(e.News(t.Context(), at))
+			told := slices.ContainsFunc(news.Webhooks, func(w webhookstore.DueWebhook) bool { return w.WebhookID == hook.ID })
 			if got := look(); !got.UnverifiedSince.Equal(end.wantSince) || got.ChallengeError != end.wantFailed || told != end.wantTellNodes {
 				t.Errorf("%+v: %v, %q, told %v", end, got.UnverifiedSince, got.ChallengeError, told)
 			}
@@ -149,8 +151,8 @@ var webhookCases = []testCase[partnerkit.Store]{
 		want := f.webhook
 		want.URL, want.Events, want.Enabled, want.UpdatedAt = "https://app.example/new", []string{}, false, noon.Add(time.Minute)
 		want.UnverifiedSince, want.ChallengeError = noon.Add(time.Minute), "timed out"
-		want.Secrets = webhooks.Secrets{Secret: []byte("new"), Previous: f.webhook.Secret, PreviousExpiresAt: noon.Add(webhooks.SecretOverlap)}
-		changed := get[webhooks.Webhook](t)(e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(before webhooks.Webhook) (webhooks.Webhook, error) {
+		want.Secrets = partner.Secrets{Secret: []byte("new"), Previous: f.webhook.Secret, PreviousExpiresAt: noon.Add(webhooks.SecretOverlap)}
+		changed := get[partner.Webhook](t)(e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(before partner.Webhook) (partner.Webhook, error) {
 			if diff := cmp.Diff(f.webhook, before); diff != "" {
 				t.Errorf("before (-want +got)\n%s", diff)
 			}
@@ -158,11 +160,11 @@ var webhookCases = []testCase[partnerkit.Store]{
 			next.ID, next.AppID, next.CreatedAt = "whk_other", "app_other", noon.Add(time.Hour)
 			return next, nil
 		}))
-		if _, err := e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) { w.URL = "never"; return w, errGate }); !errors.Is(err, errGate) {
+		if _, err := e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w partner.Webhook) (partner.Webhook, error) { w.URL = "never"; return w, errGate }); !errors.Is(err, errGate) {
 			t.Errorf("a change that fails: %v", err)
 		}
-		stored := get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
-		for _, got := range []webhooks.Webhook{changed, stored} {
+		stored := get[partner.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
+		for _, got := range []partner.Webhook{changed, stored} {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

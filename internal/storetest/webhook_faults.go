@@ -4,7 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // webhookFaultCases: each operation on webhooks under a fault at each of its statements
@@ -12,7 +13,7 @@ import (
 var webhookFaultCases = []testCase[*Env]{
 	{"Create a webhook under faults", func(t *testing.T, e *Env) {
 		var f *webhookFixture
-		var w webhooks.Webhook
+		var w partner.Webhook
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { f = newWebhook(t, e); w = f.another(noon) },
 			Act:     func(ctx context.Context) error { return e.CreateWebhook(ctx, w, maxWebhooks) },
@@ -24,14 +25,14 @@ var webhookFaultCases = []testCase[*Env]{
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { f = newWebhook(t, e) },
 			Act: func(ctx context.Context) error {
-				_, err := e.UpdateWebhook(ctx, f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+				_, err := e.UpdateWebhook(ctx, f.app.ID, f.webhook.ID, func(w partner.Webhook) (partner.Webhook, error) {
 					w.Previous, w.Secret = w.Secret, []byte("new")
 					return w, nil
 				})
 				return err
 			},
 			Check: func(t *testing.T, happened bool) {
-				got := get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
+				got := get[partner.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
 				if (string(got.Secret) == "new") != happened || (got.Previous != nil) != happened {
 					t.Errorf("happened %v: %v, %v", happened, got.Secret, got.Previous)
 				}
@@ -48,8 +49,8 @@ var webhookFaultCases = []testCase[*Env]{
 	}},
 	{"Queue a test under faults", func(t *testing.T, e *Env) {
 		var f *webhookFixture
-		var d webhooks.Delivery
-		var fire func(webhooks.Target) (webhooks.Delivery, error)
+		var d partner.Delivery
+		var fire func(webhookstore.Target) (partner.Delivery, error)
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) { f = newWebhook(t, e); d, fire = f.test(noon) },
 			Act: func(ctx context.Context) error {

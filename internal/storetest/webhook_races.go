@@ -10,7 +10,8 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // webhookRaceCases: of any number at once, as many as may succeed do.
@@ -24,7 +25,7 @@ var webhookRaceCases = []testCase[partnerkit.Store]{
 				switch err := e.CreateWebhook(t.Context(), f.another(noon), maxWebhooks); {
 				case err == nil:
 					added.Add(1)
-				case errors.Is(err, webhooks.ErrTooMany):
+				case errors.Is(err, webhookstore.ErrTooMany):
 					refused.Add(1)
 				default:
 					t.Error(err)
@@ -40,7 +41,7 @@ var webhookRaceCases = []testCase[partnerkit.Store]{
 		for range rounds() {
 			f := newWebhook(t, e)
 			testdb.Race(contenders, func(i int) {
-				_, err := e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w webhooks.Webhook) (webhooks.Webhook, error) {
+				_, err := e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(w partner.Webhook) (partner.Webhook, error) {
 					w.Previous, w.Secret, w.PreviousExpiresAt = w.Secret, append(slices.Clone(w.Secret), byte(i)), noon
 					return w, nil
 				})
@@ -48,7 +49,7 @@ var webhookRaceCases = []testCase[partnerkit.Store]{
 					t.Error(err)
 				}
 			})
-			got := get[webhooks.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
+			got := get[partner.Webhook](t)(oneWebhook(e)(t.Context(), f.app.ID, f.webhook.ID))
 			if kept := len(got.Secret) - len(f.webhook.Secret); kept != contenders || !slices.Equal(got.Previous, got.Secret[:len(got.Secret)-1]) {
 				t.Fatalf("%d of %d rotations: secret %v, previous %v", kept, contenders, got.Secret, got.Previous)
 			}
@@ -81,7 +82,7 @@ var webhookRaceCases = []testCase[partnerkit.Store]{
 		for name, shut := range closers {
 			for range max(1, rounds()/len(closers)) {
 				f := newWebhook(t, e)
-				ds := []webhooks.Delivery{f.failed(t, noon), f.failed(t, noon), f.failed(t, noon)}
+				ds := []partner.Delivery{f.failed(t, noon), f.failed(t, noon), f.failed(t, noon)}
 				var queued atomic.Int64
 				testdb.Race(len(ds)+1, func(i int) {
 					if i == len(ds) {
@@ -114,7 +115,7 @@ var webhookLockCases = []testCase[*Env]{
 			d := f.failed(t, noon)
 			tx, err := e.BeginTx(t.Context())
 			must(t, err)
-			get[[]webhooks.Delivery](t)(e.WithTx(tx).Redeliver(t.Context(), f.again(d, noon)))
+			get[[]partner.Delivery](t)(e.WithTx(tx).Redeliver(t.Context(), f.again(d, noon)))
 			wantWaits(t, name, tx.Commit, func() error { return shut(t, f) }, nil)
 		}
 	}},
@@ -124,7 +125,7 @@ var webhookLockCases = []testCase[*Env]{
 			_, fire := f.test(noon)
 			tx, err := e.BeginTx(t.Context())
 			must(t, err)
-			get[webhooks.Delivery](t)(e.WithTx(tx).QueueTest(t.Context(), f.app.ID, f.webhook.ID, fire))
+			get[partner.Delivery](t)(e.WithTx(tx).QueueTest(t.Context(), f.app.ID, f.webhook.ID, fire))
 			wantWaits(t, name, tx.Commit, func() error { return closers[name](t, f) }, nil)
 		}
 	}},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // sqlWebhookCases need what only sqlstore has.
@@ -19,8 +19,8 @@ var sqlWebhookCases = []testCase[*Env]{
 		_, fire := f.test(noon)
 		acts := func(appID, webhookID string) map[string]error {
 			_, read := oneWebhook(e)(t.Context(), appID, webhookID)
-			_, updated := e.UpdateWebhook(t.Context(), appID, webhookID, func(w webhooks.Webhook) (webhooks.Webhook, error) { return w, nil })
-			_, listed := e.Deliveries(t.Context(), webhooks.DeliveryQuery{AppID: appID, WebhookID: webhookID, Limit: 10, Now: noon})
+			_, updated := e.UpdateWebhook(t.Context(), appID, webhookID, func(w partner.Webhook) (partner.Webhook, error) { return w, nil })
+			_, listed := e.Deliveries(t.Context(), partner.DeliveryQuery{AppID: appID, WebhookID: webhookID, Limit: 10, Now: noon})
 			_, _, delivery := e.Delivery(t.Context(), appID, webhookID, d.ID)
 			_, tested := e.QueueTest(t.Context(), appID, webhookID, fire)
 			again := f.again(d, noon)
@@ -33,7 +33,7 @@ var sqlWebhookCases = []testCase[*Env]{
 		}
 		notFound := func(whose, appID, webhookID string) {
 			for name, err := range acts(appID, webhookID) {
-				if !errors.Is(err, webhooks.ErrNotFound) {
+				if !errors.Is(err, partner.ErrNotFound) {
 					t.Errorf("%s, %s: %v", whose, name, err)
 				}
 			}
@@ -41,22 +41,22 @@ var sqlWebhookCases = []testCase[*Env]{
 		notFound("another app's", other.app.ID, f.webhook.ID)
 		notFound("an absent one", f.app.ID, "whk_absent")
 		notFound("of an absent app", "app_absent", f.webhook.ID)
-		if _, _, err := e.Delivery(t.Context(), other.app.ID, other.webhook.ID, d.ID); !errors.Is(err, webhooks.ErrNotFound) {
+		if _, _, err := e.Delivery(t.Context(), other.app.ID, other.webhook.ID, d.ID); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("a delivery of another webhook: %v", err)
 		}
 		foreign := f.again(d, noon)
 		foreign.AppID, foreign.WebhookID = other.app.ID, other.webhook.ID
-		if _, err := e.Redeliver(t.Context(), foreign); !errors.Is(err, webhooks.ErrNotFound) {
+		if _, err := e.Redeliver(t.Context(), foreign); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("redelivery of another webhook's: %v", err)
 		}
 		absent := f.again(d, noon)
 		absent.DeliveryIDs = []string{"dlv_absent"}
-		if _, err := e.Redeliver(t.Context(), absent); !errors.Is(err, webhooks.ErrNotFound) {
+		if _, err := e.Redeliver(t.Context(), absent); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("redelivery of an absent one: %v", err)
 		}
 		must(t, e.DeleteWebhook(t.Context(), f.app.ID, f.webhook.ID, noon))
 		notFound("a deleted one", f.app.ID, f.webhook.ID)
-		if left := get[[]webhooks.Webhook](t)(e.Webhooks(t.Context(), webhooks.WebhookQuery{AppID: f.app.ID})); len(left) != 0 {
+		if left := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID})); len(left) != 0 {
 			t.Errorf("listed %v", left)
 		}
 		if n := e.count(t, "SELECT COUNT(*) FROM partnerkit_delivery WHERE id = $1", d.ID); n != 1 {

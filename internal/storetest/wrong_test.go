@@ -11,12 +11,12 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // wrongStores break one promise each. The suite must catch the store in the named case.
@@ -144,7 +144,7 @@ func (s twiceDecided) DecideRequest(ctx context.Context, d oauthstore.Decision) 
 type silentEnd struct{ partnerkit.Store }
 
 func (s silentEnd) EndInstallation(ctx context.Context, end oauthstore.EndInstallation) (partner.Installation, error) {
-	end.Record = func(partner.Installation) []events.Event { return nil }
+	end.Record = func(partner.Installation) []partner.Event { return nil }
 	return s.Store.EndInstallation(ctx, end)
 }
 
@@ -192,11 +192,11 @@ func (s hiddenError) App(ctx context.Context, id string) (partner.App, error) {
 // lossyRecorder loses what is recorded in a transaction.
 type lossyRecorder struct{ partnerkit.Store }
 
-func (lossyRecorder) RecordEventsIn(context.Context, storage.Tx, ...events.Event) error { return nil }
+func (lossyRecorder) RecordEventsIn(context.Context, storage.Tx, ...partner.Event) error { return nil }
 
 type deafRecorder struct{ partnerkit.Store }
 
-func (s deafRecorder) RecordEvents(ctx context.Context, recorded ...events.Event) error {
+func (s deafRecorder) RecordEvents(ctx context.Context, recorded ...partner.Event) error {
 	return s.Store.RecordEvents(context.WithoutCancel(ctx), recorded...)
 }
 
@@ -231,7 +231,7 @@ func (s doubleCount) AddCalls(ctx context.Context, batch analytics.Batch) error 
 
 type unordered struct{ partnerkit.Store }
 
-func (s unordered) Events(ctx context.Context, q events.Query) ([]events.Event, error) {
+func (s unordered) Events(ctx context.Context, q eventstore.Query) ([]partner.Event, error) {
 	page, err := s.Store.Events(ctx, q)
 	slices.Reverse(page)
 	return page, err
@@ -239,13 +239,13 @@ func (s unordered) Events(ctx context.Context, q events.Query) ([]events.Event, 
 
 type unlimitedWebhooks struct{ partnerkit.Store }
 
-func (s unlimitedWebhooks) CreateWebhook(ctx context.Context, w webhooks.Webhook, _ int) error {
+func (s unlimitedWebhooks) CreateWebhook(ctx context.Context, w partner.Webhook, _ int) error {
 	return s.Store.CreateWebhook(ctx, w, math.MaxInt32)
 }
 
 type twicePlanned struct{ partnerkit.Store }
 
-func (s twicePlanned) SavePlan(ctx context.Context, p webhooks.Plan) (bool, error) {
+func (s twicePlanned) SavePlan(ctx context.Context, p webhookstore.Plan) (bool, error) {
 	_, err := s.Store.SavePlan(ctx, p)
 	return err == nil, err
 }
@@ -253,14 +253,14 @@ func (s twicePlanned) SavePlan(ctx context.Context, p webhooks.Plan) (bool, erro
 // unfenced records outcomes without checking which node holds the shard.
 type unfenced struct{ partnerkit.Store }
 
-func (s unfenced) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
+func (s unfenced) FinishAttempts(ctx context.Context, f webhookstore.Finish) (webhookstore.Finished, error) {
 	fleet, err := s.Beat(ctx, f.Node, time.Minute)
 	if err != nil {
-		return webhooks.Finished{}, err
+		return webhookstore.Finished{}, err
 	}
 	for i := range f.Outcomes {
-		of := webhooks.ShardID{Kind: webhooks.SendShard, Number: webhooks.ShardOf(f.Outcomes[i].Due.WebhookID, len(fleet.Shards)/2)}
-		shard := fleet.Shards[slices.IndexFunc(fleet.Shards, func(s webhooks.Shard) bool { return s.ShardID == of })]
+		of := webhookstore.ShardID{Kind: webhookstore.SendShard, Number: webhookstore.ShardOf(f.Outcomes[i].Due.WebhookID, len(fleet.Shards)/2)}
+		shard := fleet.Shards[slices.IndexFunc(fleet.Shards, func(s webhookstore.Shard) bool { return s.ShardID == of })]
 		f.Outcomes[i].Epoch, f.Node = shard.Epoch, shard.Holder
 	}
 	return s.Store.FinishAttempts(ctx, f)
@@ -268,7 +268,7 @@ func (s unfenced) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhoo
 
 type oldestFirst struct{ partnerkit.Store }
 
-func (s oldestFirst) Deliveries(ctx context.Context, q webhooks.DeliveryQuery) (webhooks.DeliveryPage, error) {
+func (s oldestFirst) Deliveries(ctx context.Context, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
 	page, err := s.Store.Deliveries(ctx, q)
 	slices.Reverse(page.Deliveries)
 	return page, err
@@ -302,8 +302,8 @@ func (s unlimitedApps) RegisterApp(ctx context.Context, r oauthstore.Registratio
 
 type uncheckedRedelivery struct{ partnerkit.Store }
 
-func (s uncheckedRedelivery) Redeliver(ctx context.Context, r webhooks.Redelivery) ([]webhooks.Delivery, error) {
-	r.Check = func(webhooks.Delivery, webhooks.Standing) error { return nil }
+func (s uncheckedRedelivery) Redeliver(ctx context.Context, r webhookstore.Redelivery) ([]partner.Delivery, error) {
+	r.Check = func(partner.Delivery, webhookstore.Standing) error { return nil }
 	return s.Store.Redeliver(ctx, r)
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -185,7 +184,7 @@ type Store interface {
 	EndInstallation(ctx context.Context, end EndInstallation) (partner.Installation, error)
 	// SetInstallationScopes narrows or widens what was granted; [partner.ErrNotFound].
 	// record is called with what it was and what it is.
-	SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after partner.Installation) []events.Event) (partner.Installation, error)
+	SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after partner.Installation) []partner.Event) (partner.Installation, error)
 	// CustomConnections returns the valid approvals of custom connections of installations.
 	CustomConnections(ctx context.Context, installationIDs ...string) ([]Grant, error)
 	// EndGrant ends a user's consent; [partner.ErrNotFound].
@@ -281,7 +280,7 @@ type Store interface {
 	// that ended and whose timer is due, unless the app was connected again, and
 	// returns how many timers it settled. What the library keeps for the app in
 	// the business, its app data, ends in the same transaction.
-	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(partner.Installation) []events.Event) (int, error)
+	RecordRedactions(ctx context.Context, now time.Time, limit int, record func(partner.Installation) []partner.Event) (int, error)
 	// HastenRedactions makes the timers of a business due now.
 	HastenRedactions(ctx context.Context, businessID string, now time.Time) error
 }
@@ -363,7 +362,7 @@ type EndInstallation struct {
 	Status            partner.InstallationStatus // Removed or Revoked
 	Now               time.Time
 	RedactAt          time.Time // when business.redact is due
-	Record            func(partner.Installation) []events.Event
+	Record            func(partner.Installation) []partner.Event
 	Audit             audit.Entry // recorded with it; the zero Entry: none
 }
 
@@ -423,7 +422,7 @@ type Decision struct {
 	// rejection: status, redirect URI, scopes, review.
 	Check func(partner.App) ApprovalOutcome
 	// Record returns the events of what happened.
-	Record func(Approved) []events.Event
+	Record func(Approved) []partner.Event
 }
 
 // NewCode is an authorization code about to be made.

@@ -10,7 +10,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 func supportRoutes() []route {
@@ -35,15 +34,15 @@ type deliveriesView struct {
 }
 
 type deliveryRow struct {
-	webhooks.Delivery
+	partner.Delivery
 	Badge    look.Badge
 	Business look.Named
 }
 
 // deliveryBadges are the statuses of a delivery.
-var deliveryBadges = map[webhooks.Status]look.Badge{
-	webhooks.Queued: {Kind: "info", Text: "Queued"}, webhooks.Retrying: {Kind: "warn", Text: "Retrying"},
-	webhooks.Delivered: {Kind: "ok", Text: "Delivered"}, webhooks.Failed: {Kind: "bad", Text: "Failed"},
+var deliveryBadges = map[partner.DeliveryStatus]look.Badge{
+	partner.DeliveryQueued: {Kind: "info", Text: "Queued"}, partner.DeliveryRetrying: {Kind: "warn", Text: "Retrying"},
+	partner.DeliveryDelivered: {Kind: "ok", Text: "Delivered"}, partner.DeliveryFailed: {Kind: "bad", Text: "Failed"},
 }
 
 // businesses returns businesses by id, with their names.

@@ -28,7 +28,7 @@ type Config struct {
 	// server's setting. idle_in_transaction_session_timeout in the URL takes precedence.
 	IdleTransaction time.Duration
 	// Shards is how many parts the planning and the sending of webhooks each have; 0 means
-	// webhooks.DefaultShards. It counts when the database is made.
+	// webhookstore.DefaultShards. It counts when the database is made.
 	Shards int
 	// Partitions puts deliveries and attempts into a table for each day (PostgreSQL 12 or
 	// later). Those of old days are dropped, which costs less than deleting their rows. The

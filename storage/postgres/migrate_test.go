@@ -13,11 +13,11 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
@@ -156,7 +156,7 @@ func (w *eventWriters) start(n int) {
 		w.wg.Go(func() {
 			for !w.ended.Load() {
 				began := time.Now()
-				err := w.store.RecordEvents(w.t.Context(), events.Event{
+				err := w.store.RecordEvents(w.t.Context(), partner.Event{
 					ID: id.New(id.Event, began), Type: "invoice.created", BusinessID: fmt.Sprint("biz_w", i), Data: []byte("{}"), CreatedAt: began,
 				})
 				if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // partitioned opens a database whose deliveries are in tables by days, and the host's own
@@ -70,7 +70,7 @@ func TestPartitions_OPER05(t *testing.T) {
 		run(`INSERT INTO partnerkit_delivery (id, webhook_id, app_id, event_id, event_type, business_id, body, status, attempts, next_attempt_at, created_at)
 			VALUES ($1, 'whk_1', 'app_1', $2, 'invoice.created', 'biz_1', '', 'retrying', 1, $3, $3)`, delivery, fmt.Sprint("evt_", day), at.UnixMilli())
 		run("INSERT INTO partnerkit_attempt (delivery_id, id, round, number, signature, started_at, took_ms) VALUES ($1, 'att_1', 0, 1, '', 0, 0)", delivery)
-		run("INSERT INTO partnerkit_delivery_queue (webhook_id, due_at, delivery_id, shard) VALUES ('whk_1', $2, $1, $3)", delivery, at.UnixMilli(), webhooks.ShardOf("whk_1", webhooks.DefaultShards))
+		run("INSERT INTO partnerkit_delivery_queue (webhook_id, due_at, delivery_id, shard) VALUES ('whk_1', $2, $1, $3)", delivery, at.UnixMilli(), webhookstore.ShardOf("whk_1", webhookstore.DefaultShards))
 	}
 	deliver(-2)
 	deliver(0)

@@ -32,7 +32,7 @@ type Config struct {
 	// wrap it to trace or measure statements.
 	Connector func(dsn string) (driver.Connector, error)
 	// Shards is how many parts the planning and the sending of webhooks each have; 0 means
-	// webhooks.DefaultShards. It counts when the database is made.
+	// webhookstore.DefaultShards. It counts when the database is made.
 	Shards int
 	// SkipMigrations leaves the tables to the host's own migration tool; see
 	// sqlstore.Migrations. Open then returns storage.ErrOlderSchema if migrations are

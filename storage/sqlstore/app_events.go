@@ -6,9 +6,8 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // businessesPerPage is how many businesses one statement of AppEvents reads.
@@ -16,8 +15,8 @@ const businessesPerPage = 64
 
 // AppEvents implements console.EventStore. It reads the numbers of all events that match, which
 // are in one narrow index, and the events themselves only for the page.
-func (s *Store) AppEvents(ctx context.Context, q console.EventQuery) ([]events.Event, error) {
-	var all []events.Event
+func (s *Store) AppEvents(ctx context.Context, q console.EventQuery) ([]partner.Event, error) {
+	var all []partner.Event
 	for businesses := range slices.Chunk(q.BusinessIDs, businessesPerPage) {
 		found, err := s.appEvents(ctx, q, businesses)
 		if err != nil {
@@ -25,11 +24,11 @@ func (s *Store) AppEvents(ctx context.Context, q console.EventQuery) ([]events.E
 		}
 		all = append(all, found...)
 	}
-	slices.SortFunc(all, func(a, b events.Event) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(all, func(a, b partner.Event) int { return strings.Compare(b.ID, a.ID) })
 	return all[:min(len(all), q.Limit)], nil
 }
 
-func (s *Store) appEvents(ctx context.Context, q console.EventQuery, businesses []string) ([]events.Event, error) {
+func (s *Store) appEvents(ctx context.Context, q console.EventQuery, businesses []string) ([]partner.Event, error) {
 	var t statement
 	list := func(values []string) string {
 		marks := make([]string, len(values))
@@ -63,7 +62,7 @@ func (s *Store) appEvents(ctx context.Context, q console.EventQuery, businesses 
 }
 
 // EventDeliveries implements console.EventStore.
-func (s *Store) EventDeliveries(ctx context.Context, appID string, eventIDs []string) ([]webhooks.Delivery, error) {
+func (s *Store) EventDeliveries(ctx context.Context, appID string, eventIDs []string) ([]partner.Delivery, error) {
 	if len(eventIDs) == 0 {
 		return nil, nil
 	}

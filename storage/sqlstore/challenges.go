@@ -6,12 +6,12 @@ import (
 
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // RequestChallenge implements webhooks.ChallengeStore. The conditional update decides whether the
 // webhook may have another one.
-func (s *Store) RequestChallenge(ctx context.Context, r webhooks.ChallengeRequest) (time.Duration, error) {
+func (s *Store) RequestChallenge(ctx context.Context, r webhookstore.ChallengeRequest) (time.Duration, error) {
 	var wait time.Duration
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		wait = 0
@@ -29,7 +29,7 @@ func (s *Store) RequestChallenge(ctx context.Context, r webhooks.ChallengeReques
 		if err != nil {
 			return err
 		}
-		standing := webhooks.Standing{IsEnabled: hook.Enabled, IsAppUsable: status == string(partner.AppActive), IsUnverified: !hook.UnverifiedSince.IsZero()}
+		standing := webhookstore.Standing{IsEnabled: hook.Enabled, IsAppUsable: status == string(partner.AppActive), IsUnverified: !hook.UnverifiedSince.IsZero()}
 		if err := r.Check(standing); err != nil {
 			return err
 		}
@@ -44,7 +44,7 @@ func (s *Store) RequestChallenge(ctx context.Context, r webhooks.ChallengeReques
 			wait = fromMS(since).Add(r.Window).Sub(r.Now)
 			return nil
 		}
-		tx.hint(storage.Hint{Topic: webhooks.TopicChallenges})
+		tx.hint(storage.Hint{Topic: webhookstore.TopicChallenges})
 		return nil
 	})
 	return wait, wrap("request challenge", err)
@@ -52,9 +52,9 @@ func (s *Store) RequestChallenge(ctx context.Context, r webhooks.ChallengeReques
 
 // TakeChallenges implements webhooks.ChallengeStore. Of several callers the conditional update
 // selects one for each webhook.
-func (s *Store) TakeChallenges(ctx context.Context, limit int) ([]webhooks.Target, error) {
+func (s *Store) TakeChallenges(ctx context.Context, limit int) ([]webhookstore.Target, error) {
 	type asked struct {
-		to webhooks.Target
+		to webhookstore.Target
 		at int64
 	}
 	var all []asked
@@ -71,7 +71,7 @@ func (s *Store) TakeChallenges(ctx context.Context, limit int) ([]webhooks.Targe
 			all = append(all, one)
 			return err
 		})
-	var taken []webhooks.Target
+	var taken []webhookstore.Target
 	for i := 0; i < len(all) && err == nil; i++ {
 		var n int64
 		n, err = s.exec(ctx, "UPDATE partnerkit_webhook SET challenge_at = NULL WHERE id = $1 AND challenge_at = $2", all[i].to.Webhook.ID, all[i].at)
@@ -98,7 +98,7 @@ func (s *Store) EndChallenge(ctx context.Context, webhookID string, unverifiedSi
 			return err
 		}
 		// What waits may be as old as deliveries are: the dispatchers look from the beginning.
-		return tx.tell(ctx, []webhooks.Delivery{{WebhookID: webhookID, NextAttemptAt: fromMS(0)}}, consoleFeed)
+		return tx.tell(ctx, []partner.Delivery{{WebhookID: webhookID, NextAttemptAt: fromMS(0)}}, consoleFeed)
 	})
 	return wrap("end challenge", err)
 }

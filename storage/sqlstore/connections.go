@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
@@ -125,7 +124,7 @@ func (t *tx) endInstallation(ctx context.Context, end oauthstore.EndInstallation
 }
 
 // SetInstallationScopes implements oauthstore.Store.
-func (s *Store) SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after partner.Installation) []events.Event) (partner.Installation, error) {
+func (s *Store) SetInstallationScopes(ctx context.Context, appID, businessID string, scopes identity.Scopes, record func(before, after partner.Installation) []partner.Event) (partner.Installation, error) {
 	var after partner.Installation
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var row installationRow

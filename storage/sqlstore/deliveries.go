@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // deliveryColumns are the columns of deliveries d, each joined with its successful attempt
@@ -27,7 +27,7 @@ const (
 
 // deliveryRow scans a row of deliveryColumns.
 type deliveryRow struct {
-	delivery             webhooks.Delivery
+	delivery             partner.Delivery
 	event, failed        sql.NullString
 	code, next, sequence sql.NullInt64
 	created              int64
@@ -41,7 +41,7 @@ func (r *deliveryRow) dest() []any {
 	}
 }
 
-func (r *deliveryRow) value() webhooks.Delivery {
+func (r *deliveryRow) value() partner.Delivery {
 	d := r.delivery
 	d.EventID, d.LastError, d.ResponseCode, d.Sequence = r.event.String, r.failed.String, int(r.code.Int64), r.sequence.Int64
 	d.NextAttemptAt, d.CreatedAt = fromNullMS(r.next), fromMS(r.created)
@@ -49,23 +49,23 @@ func (r *deliveryRow) value() webhooks.Delivery {
 }
 
 // Delivery implements webhooks.DeliveryStore.
-func (s *Store) Delivery(ctx context.Context, appID, webhookID, deliveryID string) (webhooks.Delivery, []webhooks.Attempt, error) {
+func (s *Store) Delivery(ctx context.Context, appID, webhookID, deliveryID string) (partner.Delivery, []partner.Attempt, error) {
 	var row deliveryRow
 	err := s.read(ctx, "SELECT "+deliveryColumns+" FROM "+deliveryTables+` JOIN partnerkit_webhook w ON w.id = d.webhook_id
 		WHERE d.id = $3 AND d.webhook_id = $2 AND w.app_id = $1 AND w.deleted_at IS NULL`, []any{appID, webhookID, deliveryID}, row.dest()...)
 	if err != nil {
-		return webhooks.Delivery{}, nil, wrap("delivery", noWebhook(err))
+		return partner.Delivery{}, nil, wrap("delivery", noWebhook(err))
 	}
 	attempts, err := s.attempts(ctx, deliveryID)
 	return row.value(), attempts, wrap("delivery", err)
 }
 
-func (s *Store) attempts(ctx context.Context, deliveryID string) ([]webhooks.Attempt, error) {
-	var all []webhooks.Attempt
+func (s *Store) attempts(ctx context.Context, deliveryID string) ([]partner.Attempt, error) {
+	var all []partner.Attempt
 	err := storage.Each(ctx, s, s.sql.of(`SELECT id, round, number, signature, started_at, took_ms, response_code, error, response_headers, answer
 		FROM partnerkit_attempt WHERE delivery_id = $1 ORDER BY id`), []any{deliveryID},
 		func(scan func(...any) error) error {
-			var a webhooks.Attempt
+			var a partner.Attempt
 			var started, took int64
 			var code sql.NullInt64
 			var failed, header sql.NullString

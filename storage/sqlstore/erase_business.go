@@ -13,7 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // businessStep is an eraseStep for a business.
@@ -215,7 +215,7 @@ func awaitNotices(ctx context.Context, tx *tx, e oauthstore.EraseBusiness, _ str
 		args  []any
 	}{
 		{"SELECT COUNT(*) FROM partnerkit_installation WHERE redact_at IS NOT NULL AND business_id = $1", []any{e.BusinessID}},
-		{"SELECT COUNT(*) FROM partnerkit_outbox WHERE shard = $1 AND business_id = $2", []any{webhooks.ShardOf(e.BusinessID, tx.shards), e.BusinessID}},
+		{"SELECT COUNT(*) FROM partnerkit_outbox WHERE shard = $1 AND business_id = $2", []any{webhookstore.ShardOf(e.BusinessID, tx.shards), e.BusinessID}},
 		{"SELECT COUNT(*) FROM " + deliveryTables + ` WHERE d.event_id IN (SELECT n.event_id FROM partnerkit_event_number n WHERE n.business_id = $1 AND n.type IN ($2, $3))
 			AND ` + deliveryStatus + " IN ('queued', 'retrying')", []any{e.BusinessID, events.AppUninstalled, events.BusinessRedact}},
 	} {
@@ -283,7 +283,7 @@ func (t *tx) dropDeliveries(ctx context.Context, old []oldDelivery) error {
 // eraseBusinessEvents deletes the events that have all their deliveries, and the counter when no
 // event is left. A transaction that numbers events waits for the counter, and starts over.
 func eraseBusinessEvents(ctx context.Context, tx *tx, e oauthstore.EraseBusiness, _ string) (done partner.BusinessErasure, next string, err error) {
-	shard := webhooks.ShardOf(e.BusinessID, tx.shards)
+	shard := webhookstore.ShardOf(e.BusinessID, tx.shards)
 	ids, err := tx.strs(ctx, `SELECT n.event_id FROM partnerkit_event_number n WHERE n.business_id = $1 AND NOT EXISTS (
 		SELECT 1 FROM partnerkit_outbox o WHERE o.shard = $2 AND o.business_id = $1 AND o.number = n.number AND o.event_id = n.event_id) LIMIT $3`, e.BusinessID, shard, e.Limit)
 	if err != nil {

@@ -10,22 +10,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
-var _ events.Store = (*Store)(nil)
+var _ eventstore.Store = (*Store)(nil)
 
 // record adds events, and their places in the outbox, in the transaction of what they tell
 // about.
-func (t *tx) record(ctx context.Context, recorded []events.Event) error {
+func (t *tx) record(ctx context.Context, recorded []partner.Event) error {
 	rows, outbox := make([][]any, len(recorded)), make([][]any, len(recorded))
 	for i, e := range recorded {
 		rows[i] = []any{e.ID, e.Type, e.BusinessID, nullText(e.AppID), string(e.Data), ms(e.CreatedAt)}
-		outbox[i] = []any{webhooks.ShardOf(e.BusinessID, t.shards), e.BusinessID, 0, e.ID, ""}
-		t.hint(storage.Hint{Topic: events.TopicRecorded, Key: e.BusinessID, From: e.ID})
+		outbox[i] = []any{webhookstore.ShardOf(e.BusinessID, t.shards), e.BusinessID, 0, e.ID, ""}
+		t.hint(storage.Hint{Topic: eventstore.TopicRecorded, Key: e.BusinessID, From: e.ID})
 	}
 	if err := t.insertMany(ctx, "INSERT INTO partnerkit_event (id, type, business_id, app_id, data, created_at) VALUES", rows); err != nil {
 		return err
@@ -33,14 +34,14 @@ func (t *tx) record(ctx context.Context, recorded []events.Event) error {
 	return t.insertMany(ctx, "INSERT INTO partnerkit_outbox (shard, business_id, number, event_id, webhook_id) VALUES", outbox)
 }
 
-// RecordEvents implements events.Recorder: by itself or, on a store that WithTx
+// RecordEvents implements eventstore.Recorder: by itself or, on a store that WithTx
 // returned, in the host's transaction.
-func (s *Store) RecordEvents(ctx context.Context, recorded ...events.Event) error {
+func (s *Store) RecordEvents(ctx context.Context, recorded ...partner.Event) error {
 	return wrap("record events", s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.record(ctx, recorded) }))
 }
 
-// RecordEventsIn implements events.Store.
-func (s *Store) RecordEventsIn(ctx context.Context, tx storage.Tx, recorded ...events.Event) error {
+// RecordEventsIn implements eventstore.Store.
+func (s *Store) RecordEventsIn(ctx context.Context, tx storage.Tx, recorded ...partner.Event) error {
 	return s.WithTx(tx).RecordEvents(ctx, recorded...)
 }
 
@@ -50,10 +51,10 @@ const (
 	eventTables  = "partnerkit_event e LEFT JOIN partnerkit_event_number n ON n.event_id = e.id"
 )
 
-// Events implements events.Store. Each type is looked up by itself, in an index
+// Events implements eventstore.Store. Each type is looked up by itself, in an index
 // that has its events by number, and no further than the page goes: what a page
 // costs depends on how many types there are, and not on how many events.
-func (s *Store) Events(ctx context.Context, q events.Query) ([]events.Event, error) {
+func (s *Store) Events(ctx context.Context, q eventstore.Query) ([]partner.Event, error) {
 	if q.EventID != "" {
 		return s.readEvents(ctx, "SELECT "+eventColumns+", n.number FROM "+eventTables+" WHERE e.id = $1 AND e.business_id = $2", q.EventID, q.BusinessID)
 	}
@@ -88,8 +89,8 @@ func (s *Store) Events(ctx context.Context, q events.Query) ([]events.Event, err
 }
 
 // readEvents runs a query for eventColumns and the number.
-func (s *Store) readEvents(ctx context.Context, query string, args ...any) ([]events.Event, error) {
-	var found []events.Event
+func (s *Store) readEvents(ctx context.Context, query string, args ...any) ([]partner.Event, error) {
+	var found []partner.Event
 	err := storage.Each(ctx, s, s.sql.of(query), args, func(scan func(...any) error) error {
 		var row eventRow
 		err := scan(append(row.dest(), &row.number)...)
@@ -101,7 +102,7 @@ func (s *Store) readEvents(ctx context.Context, query string, args ...any) ([]ev
 
 // eventRow scans eventColumns.
 type eventRow struct {
-	event   events.Event
+	event   partner.Event
 	appID   sql.NullString
 	data    string
 	created int64
@@ -112,7 +113,7 @@ func (r *eventRow) dest() []any {
 	return []any{&r.event.ID, &r.event.Type, &r.event.BusinessID, &r.appID, &r.data, &r.created}
 }
 
-func (r *eventRow) value() events.Event {
+func (r *eventRow) value() partner.Event {
 	r.event.AppID, r.event.Data = r.appID.String, []byte(r.data)
 	r.event.CreatedAt, r.event.Number = fromMS(r.created), r.number.Int64
 	return r.event
@@ -128,7 +129,7 @@ const (
 // unnumbered is an event in the outbox without a number.
 type unnumbered struct{ id, appID, name string }
 
-// NumberEvents implements events.Store.
+// NumberEvents implements eventstore.Store.
 func (s *Store) NumberEvents(ctx context.Context, businessID string) (hasMore bool, err error) {
 	for began := time.Now(); ; {
 		found, err := s.unnumbered(ctx, businessID)
@@ -151,7 +152,7 @@ func (s *Store) unnumbered(ctx context.Context, businessID string) ([]unnumbered
 	err := storage.Each(ctx, s, s.sql.of(`SELECT o.event_id, COALESCE(e.app_id, ''), COALESCE(e.type, '')
 			FROM (SELECT event_id FROM partnerkit_outbox WHERE shard = $1 AND business_id = $2 AND number = 0 ORDER BY event_id LIMIT $3) AS o
 			LEFT JOIN partnerkit_event e ON e.id = o.event_id ORDER BY o.event_id`),
-		[]any{webhooks.ShardOf(businessID, s.shards), businessID, numberAtOnce}, func(scan func(...any) error) error {
+		[]any{webhookstore.ShardOf(businessID, s.shards), businessID, numberAtOnce}, func(scan func(...any) error) error {
 			var one unnumbered
 			err := scan(&one.id, &one.appID, &one.name)
 			found = append(found, one)
@@ -179,7 +180,7 @@ func (s *Store) numberEvents(ctx context.Context, businessID string, found []unn
 				rows := byKey{"event_id", n, 2}
 				return rows.value(1, "BIGINT") + " WHERE shard = $" + strconv.Itoa(2*n+1) + " AND business_id = $" + strconv.Itoa(2*n+2) +
 					" AND number = 0 AND event_id >= $1 AND event_id <= $" + strconv.Itoa(2*n-1) + " AND " + rows.in()
-			}), append(flat(part), webhooks.ShardOf(businessID, s.shards), businessID)...)
+			}), append(flat(part), webhookstore.ShardOf(businessID, s.shards), businessID)...)
 			if err == nil && n != int64(len(part)) {
 				err = errStop
 			}
@@ -230,7 +231,7 @@ func (s *Store) purgeEvents(ctx context.Context, before time.Time, limit int) (i
 				var number sql.NullInt64
 				err := scan(&event, &business, &number)
 				ids = append(ids, event)
-				outbox = append(outbox, []any{webhooks.ShardOf(business, s.shards), business, number.Int64, event})
+				outbox = append(outbox, []any{webhookstore.ShardOf(business, s.shards), business, number.Int64, event})
 				return err
 			})
 		if err != nil {

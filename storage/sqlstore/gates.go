@@ -4,7 +4,7 @@ import (
 	"database/sql"
 
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // gateColumns and gateJoins add to deliveries d all that decides whether one may be
@@ -27,8 +27,8 @@ func (r *gateRow) dest() []any {
 	return []any{&r.webhook, &r.enabled, &r.deleted, &r.unverified, &r.status, &r.appScopes, &r.installationScope}
 }
 
-func (r *gateRow) standing(appID string) (webhooks.Standing, error) {
-	now := webhooks.Standing{
+func (r *gateRow) standing(appID string) (webhookstore.Standing, error) {
+	now := webhookstore.Standing{
 		IsDeleted: !r.webhook.Valid || r.deleted.Valid, IsEnabled: r.enabled.Bool, IsUnverified: r.unverified.Valid, IsAppUsable: r.status.String == string(partner.AppActive),
 	}
 	now.Viewer.AppID, now.Viewer.IsInstalled = appID, r.installationScope.Valid

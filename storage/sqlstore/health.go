@@ -13,8 +13,9 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // The health of a webhook is kept in two places, both written in the transaction that
@@ -71,7 +72,7 @@ func (m *minute) add(at int64, succeeded bool, took time.Duration) { //nolint:re
 }
 
 // attemptsByWebhook returns the attempts of a batch in the order of their webhooks.
-func attemptsByWebhook(all []*webhooks.Outcome) []*attemptsOf {
+func attemptsByWebhook(all []*webhookstore.Outcome) []*attemptsOf {
 	type key struct {
 		webhookID string
 		epoch     int64
@@ -95,8 +96,8 @@ func attemptsByWebhook(all []*webhooks.Outcome) []*attemptsOf {
 	})
 }
 
-func (a *attemptsOf) add(at int64, o *webhooks.Outcome) {
-	succeeded := o.Status == webhooks.Delivered
+func (a *attemptsOf) add(at int64, o *webhookstore.Outcome) {
+	succeeded := o.Status == partner.DeliveryDelivered
 	begins := at - at%time.Minute.Milliseconds()
 	if a.minutes[begins] == nil {
 		a.minutes[begins] = new(minute)
@@ -178,7 +179,7 @@ func (t *tx) countAttempts(ctx context.Context, all []*attemptsOf) (map[*attempt
 
 // recordHealth counts the attempts of a batch, notes which webhooks began to fail and which
 // work again, and switches off those that have failed for too long.
-func (t *tx) recordHealth(ctx context.Context, outcomes []*webhooks.Outcome, f webhooks.Finish, done *webhooks.Finished) error {
+func (t *tx) recordHealth(ctx context.Context, outcomes []*webhookstore.Outcome, f webhookstore.Finish, done *webhookstore.Finished) error {
 	all := attemptsByWebhook(outcomes)
 	if len(all) == 0 {
 		return nil
@@ -239,7 +240,7 @@ func (h health) after(a *attemptsOf, succeededAt, failedAt int64, now time.Time)
 		next.since = failedAt
 	}
 	switch {
-	case failedAt-succeededAt < webhooks.FailingAfter.Milliseconds():
+	case failedAt-succeededAt < partner.FailingAfter.Milliseconds():
 	case h.isFailing():
 		next.warned = max(h.warned, next.since)
 	default:
@@ -249,13 +250,13 @@ func (h health) after(a *attemptsOf, succeededAt, failedAt int64, now time.Time)
 }
 
 // changeHealth changes the health of a webhook after some attempts, which are counted.
-func (t *tx) changeHealth(ctx context.Context, a *attemptsOf, f webhooks.Finish, done *webhooks.Finished) error {
+func (t *tx) changeHealth(ctx context.Context, a *attemptsOf, f webhookstore.Finish, done *webhookstore.Finished) error {
 	var since, warned sql.NullInt64
 	var old health
 	var succeededAt, failedAt int64
 	const newest = "FROM partnerkit_webhook_minute m WHERE m.webhook_id = w.id AND m.epoch = w.health_epoch AND m.minute_at >= $3), 0)"
 	err := t.one(ctx, "SELECT w.failing_since, w.warned_at, w.failed_count, COALESCE((SELECT MAX(m.succeeded_at) "+newest+", COALESCE((SELECT MAX(m.failed_at) "+newest+
-		" FROM partnerkit_webhook w WHERE w.id = $1 AND w.health_epoch = $2 AND w.deleted_at IS NULL", []any{a.webhookID, a.epoch, a.first - (webhooks.FailingAfter + time.Minute).Milliseconds()},
+		" FROM partnerkit_webhook w WHERE w.id = $1 AND w.health_epoch = $2 AND w.deleted_at IS NULL", []any{a.webhookID, a.epoch, a.first - (partner.FailingAfter + time.Minute).Milliseconds()},
 		&since, &warned, &old.failed, &succeededAt, &failedAt)
 	if errors.Is(err, storage.ErrNoRows) { // it was switched on just now
 		return nil
@@ -288,7 +289,7 @@ const leastFailed = 2
 
 // disable switches off a webhook for a reason, under a further condition. The conditional
 // update selects the one transaction that does so.
-func (t *tx) disable(ctx context.Context, a *attemptsOf, now time.Time, reason string, done *webhooks.Finished, condition string, args ...any) error {
+func (t *tx) disable(ctx context.Context, a *attemptsOf, now time.Time, reason string, done *webhookstore.Finished, condition string, args ...any) error {
 	n, err := t.exec(ctx, `UPDATE partnerkit_webhook SET enabled = FALSE, disabled_at = $3, updated_at = $3, disabled_reason = $4, version = version + 1
 		WHERE id = $1 AND health_epoch = $2 AND enabled = TRUE AND deleted_at IS NULL`+condition, append([]any{a.webhookID, a.epoch, ms(now), reason}, args...)...)
 	if err != nil || n == 0 {
@@ -310,8 +311,8 @@ func disabledReason(after time.Duration) string {
 }
 
 // rateAttempts fills in what health says of the last hours.
-func (s *Store) rateAttempts(ctx context.Context, all []webhooks.Webhook, now time.Time) error {
-	hour, day := ms(now.Add(-webhooks.FailingAfter)), ms(now.Add(-webhooks.RatedFor))
+func (s *Store) rateAttempts(ctx context.Context, all []partner.Webhook, now time.Time) error {
+	hour, day := ms(now.Add(-partner.FailingAfter)), ms(now.Add(-webhookstore.RatedFor))
 	for i := range all {
 		h := &all[i].Health
 		var succeeded int
@@ -330,11 +331,11 @@ func (s *Store) rateAttempts(ctx context.Context, all []webhooks.Webhook, now ti
 }
 
 // AttemptHours implements webhooks.DeliveryStore.
-func (s *Store) AttemptHours(ctx context.Context, webhookID string, since time.Time) ([]webhooks.AttemptHour, error) {
-	var all []webhooks.AttemptHour
+func (s *Store) AttemptHours(ctx context.Context, webhookID string, since time.Time) ([]analytics.AttemptHour, error) {
+	var all []analytics.AttemptHour
 	err := storage.Each(ctx, s, s.sql.of(`SELECT minute_at / 3600000, CAST(SUM(succeeded) AS BIGINT), CAST(SUM(failed) AS BIGINT)`+latencySums+`
 		FROM partnerkit_webhook_minute WHERE webhook_id = $1 AND minute_at >= $2 GROUP BY 1 ORDER BY 1`), []any{webhookID, ms(since)}, func(scan func(...any) error) error {
-		var one webhooks.AttemptHour
+		var one analytics.AttemptHour
 		var hour int64
 		l := &one.Latency
 		err := scan(&hour, &one.Succeeded, &one.Failed, &l[0], &l[1], &l[2], &l[3], &l[4], &l[5], &l[6], &l[7], &l[8], &l[9], &l[10], &l[11])

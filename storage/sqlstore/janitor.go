@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/console"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
@@ -161,7 +160,7 @@ func keepUsedTokens(d storage.Dialect) string {
 // RecordRedactions implements oauthstore.Store. A timer is settled by one
 // conditional write, so that exactly one node records its event. Values that the app has
 // attached to records of the business are deleted with it.
-func (s *Store) RecordRedactions(ctx context.Context, now time.Time, limit int, record func(partner.Installation) []events.Event) (int, error) {
+func (s *Store) RecordRedactions(ctx context.Context, now time.Time, limit int, record func(partner.Installation) []partner.Event) (int, error) {
 	settled := 0
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		settled = 0

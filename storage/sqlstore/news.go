@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // Each plan writes one entry of news: which webhooks it queued deliveries for. An entry has
@@ -24,10 +25,10 @@ const newsKept = 256
 const newsRead = 32
 
 // consoleFeed is the feed of deliveries that people queue.
-var consoleFeed = webhooks.ShardID{Kind: "console"}
+var consoleFeed = webhookstore.ShardID{Kind: "console"}
 
 // feedOf returns the number of a shard's feed.
-func feedOf(shard webhooks.ShardID) int {
+func feedOf(shard webhookstore.ShardID) int {
 	if shard == consoleFeed {
 		return -1
 	}
@@ -50,7 +51,7 @@ func (e *entry) UnmarshalJSON(text []byte) error {
 }
 
 // tell adds an entry to a feed, and hints at it.
-func (t *tx) tell(ctx context.Context, queued []webhooks.Delivery, feed webhooks.ShardID) error {
+func (t *tx) tell(ctx context.Context, queued []partner.Delivery, feed webhookstore.ShardID) error {
 	var entries []*entry
 	of := map[string]*entry{}
 	for _, d := range queued {
@@ -74,16 +75,16 @@ func (t *tx) tell(ctx context.Context, queued []webhooks.Delivery, feed webhooks
 	if _, err := t.exec(ctx, "INSERT INTO partnerkit_queue_news (feed, number, webhooks) VALUES ($1, $2, $3)", feedOf(feed), number, string(text)); err != nil {
 		return err
 	}
-	t.hint(storage.Hint{Topic: webhooks.TopicQueued})
+	t.hint(storage.Hint{Topic: webhookstore.TopicQueued})
 	return t.later(ctx, "DELETE FROM partnerkit_queue_news WHERE feed = $1 AND number = $2", feedOf(feed), number-newsKept)
 }
 
 // News implements webhooks.QueueStore.
-func (s *Store) News(ctx context.Context, since webhooks.NewsPlace) (webhooks.News, error) {
-	news := webhooks.News{Place: webhooks.NewsPlace{}}
+func (s *Store) News(ctx context.Context, since webhookstore.NewsPlace) (webhookstore.News, error) {
+	news := webhookstore.News{Place: webhookstore.NewsPlace{}}
 	if since == nil {
 		err := storage.Each(ctx, s, s.sql.of("SELECT kind, id, news FROM partnerkit_shard WHERE kind <> 'send'"), nil, func(scan func(...any) error) error {
-			var shard webhooks.ShardID
+			var shard webhookstore.ShardID
 			var number int64
 			err := scan((*string)(&shard.Kind), &shard.Number, &number)
 			news.Place[feedOf(shard)] = number
@@ -117,7 +118,7 @@ func (s *Store) News(ctx context.Context, since webhooks.NewsPlace) (webhooks.Ne
 			return nil
 		}
 		for _, e := range entries {
-			news.Webhooks = append(news.Webhooks, webhooks.DueWebhook{WebhookID: e.webhookID, First: fromMS(e.first), Last: fromMS(e.last)})
+			news.Webhooks = append(news.Webhooks, webhookstore.DueWebhook{WebhookID: e.webhookID, First: fromMS(e.first), Last: fromMS(e.last)})
 		}
 		return nil
 	})

@@ -9,15 +9,16 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // FinishAttempts implements webhooks.QueueStore. The shards that the node still holds
 // stay so until the commit; taking a
 // delivery out of the queue decides that its outcome is new. Nearly always all of
 // them are; when one is not, none of it happens, and they are taken out one by one.
-func (s *Store) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
+func (s *Store) FinishAttempts(ctx context.Context, f webhookstore.Finish) (webhookstore.Finished, error) {
 	done, err := s.finish(ctx, f, (*tx).dequeueAll)
 	if errors.Is(err, errStop) {
 		done, err = s.finish(ctx, f, (*tx).dequeueNew)
@@ -25,11 +26,11 @@ func (s *Store) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks
 	return done, wrap("finish attempts", err)
 }
 
-func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue dequeuer) (webhooks.Finished, error) {
-	var done webhooks.Finished
+func (s *Store) finish(ctx context.Context, f webhookstore.Finish, dequeue dequeuer) (webhookstore.Finished, error) {
+	var done webhookstore.Finished
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		done = webhooks.Finished{}
-		held, err := tx.heldShards(ctx, webhooks.SendShard, f.Node)
+		done = webhookstore.Finished{}
+		held, err := tx.heldShards(ctx, webhookstore.SendShard, f.Node)
 		if err != nil {
 			return err
 		}
@@ -48,23 +49,23 @@ func (s *Store) finish(ctx context.Context, f webhooks.Finish, dequeue dequeuer)
 
 // ours returns the outcomes in shards that the node has held since they were claimed, in
 // the order of the queue.
-func (t *tx) ours(held map[int]int64, all []webhooks.Outcome) []*webhooks.Outcome {
-	kept := make([]*webhooks.Outcome, 0, len(all))
+func (t *tx) ours(held map[int]int64, all []webhookstore.Outcome) []*webhookstore.Outcome {
+	kept := make([]*webhookstore.Outcome, 0, len(all))
 	for i := range all {
 		o := &all[i]
-		if epoch, ok := held[webhooks.ShardOf(o.Due.WebhookID, t.shards)]; ok && epoch == o.Epoch {
+		if epoch, ok := held[webhookstore.ShardOf(o.Due.WebhookID, t.shards)]; ok && epoch == o.Epoch {
 			kept = append(kept, o)
 		}
 	}
-	slices.SortFunc(kept, func(a, b *webhooks.Outcome) int {
+	slices.SortFunc(kept, func(a, b *webhookstore.Outcome) int {
 		return cmp.Or(cmp.Compare(a.Due.WebhookID, b.Due.WebhookID), cmp.Compare(staysQueued(a), staysQueued(b)), a.Due.DueAt.Compare(b.Due.DueAt), cmp.Compare(a.Due.ID, b.Due.ID))
 	})
 	return kept
 }
 
 // staysQueued returns 1 for a delivery that is to be sent again, and 0 for others.
-func staysQueued(o *webhooks.Outcome) int {
-	if o.Status == webhooks.Retrying {
+func staysQueued(o *webhookstore.Outcome) int {
+	if o.Status == partner.DeliveryRetrying {
 		return 1
 	}
 	return 0
@@ -72,11 +73,11 @@ func staysQueued(o *webhooks.Outcome) int {
 
 // dequeuer takes deliveries out of the queue, or moves them to their next attempt, and returns
 // the outcomes of those that were in it.
-type dequeuer func(t *tx, ctx context.Context, all []*webhooks.Outcome) ([]*webhooks.Outcome, error)
+type dequeuer func(t *tx, ctx context.Context, all []*webhookstore.Outcome) ([]*webhookstore.Outcome, error)
 
 // dequeueAll stops when one is not in the queue.
-func (t *tx) dequeueAll(ctx context.Context, all []*webhooks.Outcome) ([]*webhooks.Outcome, error) {
-	return all, neighbours(all, func(part []*webhooks.Outcome) error {
+func (t *tx) dequeueAll(ctx context.Context, all []*webhookstore.Outcome) ([]*webhookstore.Outcome, error) {
+	return all, neighbours(all, func(part []*webhookstore.Outcome) error {
 		text, args := t.leave(part, "")
 		n, err := t.on.Exec(ctx, text, args...)
 		if err == nil && n != int64(len(part)) {
@@ -86,9 +87,9 @@ func (t *tx) dequeueAll(ctx context.Context, all []*webhooks.Outcome) ([]*webhoo
 	})
 }
 
-func (t *tx) dequeueNew(ctx context.Context, all []*webhooks.Outcome) ([]*webhooks.Outcome, error) {
+func (t *tx) dequeueNew(ctx context.Context, all []*webhookstore.Outcome) ([]*webhookstore.Outcome, error) {
 	left := make(map[string]bool, len(all))
-	err := neighbours(all, func(part []*webhooks.Outcome) error {
+	err := neighbours(all, func(part []*webhookstore.Outcome) error {
 		text, args := t.leave(part, " RETURNING delivery_id")
 		return storage.Each(ctx, t.on, text, args, func(scan func(...any) error) error {
 			var id string
@@ -97,12 +98,12 @@ func (t *tx) dequeueNew(ctx context.Context, all []*webhooks.Outcome) ([]*webhoo
 			return err
 		})
 	})
-	return slices.DeleteFunc(all, func(o *webhooks.Outcome) bool { return !left[o.Due.ID] }), err
+	return slices.DeleteFunc(all, func(o *webhookstore.Outcome) bool { return !left[o.Due.ID] }), err
 }
 
 // neighbours calls do with outcomes of one webhook and kind each, some at a time. They lie side
 // by side in the queue: they were the first that were due.
-func neighbours(all []*webhooks.Outcome, do func([]*webhooks.Outcome) error) error {
+func neighbours(all []*webhookstore.Outcome, do func([]*webhookstore.Outcome) error) error {
 	for len(all) > 0 {
 		n := 1
 		for n < min(len(all), maxMany) && all[n].Due.WebhookID == all[0].Due.WebhookID && staysQueued(all[n]) == staysQueued(all[0]) {
@@ -119,9 +120,9 @@ func neighbours(all []*webhooks.Outcome, do func([]*webhooks.Outcome) error) err
 // leave takes deliveries of one webhook out of their places in the queue, with room for
 // something behind it: those to be sent again get another place. By their range, which tells a
 // database where they are.
-func (t *tx) leave(part []*webhooks.Outcome, after string) (text string, args []any) {
+func (t *tx) leave(part []*webhookstore.Outcome, after string) (text string, args []any) {
 	webhookID := part[0].Due.WebhookID
-	place := []any{webhooks.ShardOf(webhookID, t.shards), webhookID, ms(part[0].Due.DueAt), ms(part[len(part)-1].Due.DueAt)}
+	place := []any{webhookstore.ShardOf(webhookID, t.shards), webhookID, ms(part[0].Due.DueAt), ms(part[len(part)-1].Due.DueAt)}
 	where := func(n int) string {
 		return fmt.Sprintf(" WHERE shard = $%d AND webhook_id = $%d AND due_at >= $%d AND due_at <= $%d AND ", n+1, n+2, n+3, n+4)
 	}
@@ -148,7 +149,7 @@ const statesAtOnce = 2 * maxMany
 
 // recordOutcomes writes the attempts, and the rows of deliveries that their attempts do not
 // tell of, many at a time.
-func (t *tx) recordOutcomes(ctx context.Context, all []*webhooks.Outcome) error {
+func (t *tx) recordOutcomes(ctx context.Context, all []*webhookstore.Outcome) error {
 	var attempts, states, retries [][]any
 	for _, o := range all {
 		if !isToldByAttempt(o) {
@@ -160,7 +161,7 @@ func (t *tx) recordOutcomes(ctx context.Context, all []*webhooks.Outcome) error 
 				nullInt(a.ResponseCode), nullText(a.Error), headerText(a.ResponseHeader), a.ResponseBody,
 			})
 		}
-		if o.Status == webhooks.Retrying {
+		if o.Status == partner.DeliveryRetrying {
 			d := o.Due.Delivery
 			d.NextAttemptAt = o.NextAttemptAt
 			retries = append(retries, t.queueValues(d))
@@ -217,7 +218,7 @@ func headerText(h http.Header) any {
 
 // isToldByAttempt reports whether the attempt says all that there is to say, so that the
 // row of the delivery stays as it is: see deliveryArrived.
-func isToldByAttempt(o *webhooks.Outcome) bool {
-	return o.Status == webhooks.Delivered && o.Attempt != nil && o.Attempt.Number == 1 && o.Attempts == 1 &&
+func isToldByAttempt(o *webhookstore.Outcome) bool {
+	return o.Status == partner.DeliveryDelivered && o.Attempt != nil && o.Attempt.Number == 1 && o.Attempts == 1 &&
 		o.ResponseCode == o.Attempt.ResponseCode && o.ResponseCode >= 200 && o.ResponseCode <= 299
 }

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // Bounds of one Unplanned.
@@ -31,20 +31,20 @@ const (
 
 // Backlogs implements webhooks.PlanStore. A page ends with the business in which it has read
 // enough; the next one begins behind all events of that business.
-func (s *Store) Backlogs(ctx context.Context, behind *webhooks.Backlog) ([]webhooks.Backlog, error) {
+func (s *Store) Backlogs(ctx context.Context, behind *webhookstore.Backlog) ([]webhookstore.Backlog, error) {
 	shard, business := -1, ""
 	if behind != nil {
-		shard, business = webhooks.ShardOf(behind.BusinessID, s.shards), behind.BusinessID
+		shard, business = webhookstore.ShardOf(behind.BusinessID, s.shards), behind.BusinessID
 	}
-	var found []webhooks.Backlog
+	var found []webhookstore.Backlog
 	err := storage.Each(ctx, s, s.sql.of(`SELECT business_id, number, event_id FROM partnerkit_outbox
 			WHERE (shard, business_id) > ($1, $2) ORDER BY shard, business_id, number, event_id LIMIT $3`), []any{shard, business, backlogRows},
 		func(scan func(...any) error) error {
-			var row webhooks.Backlog
+			var row webhookstore.Backlog
 			err := scan(&row.BusinessID, &row.Number, &row.EventID)
 			if len(found) == 0 || found[len(found)-1].BusinessID != row.BusinessID {
 				// Those without a number come first.
-				found = append(found, webhooks.Backlog{BusinessID: row.BusinessID})
+				found = append(found, webhookstore.Backlog{BusinessID: row.BusinessID})
 				if row.Number == 0 {
 					found[len(found)-1].EventID = row.EventID
 				}
@@ -57,12 +57,12 @@ func (s *Store) Backlogs(ctx context.Context, behind *webhooks.Backlog) ([]webho
 // Unplanned implements webhooks.PlanStore. Subscribers are read after the events: those
 // that came later say so by their times, and those that end in between are dropped before
 // the send.
-func (s *Store) Unplanned(ctx context.Context, of []webhooks.Backlog) (webhooks.Unplanned, error) {
-	u := webhooks.Unplanned{ByApp: map[string][]webhooks.Subscriber{}}
+func (s *Store) Unplanned(ctx context.Context, of []webhookstore.Backlog) (webhookstore.Unplanned, error) {
+	u := webhookstore.Unplanned{ByApp: map[string][]webhookstore.Subscriber{}}
 	isCut := len(of) > maxEvents
 	of = of[:min(len(of), maxEvents)]
-	u.Businesses = make([]webhooks.Unsent, len(of))
-	index := make(map[string]*webhooks.Unsent, len(of))
+	u.Businesses = make([]webhookstore.Unsent, len(of))
+	index := make(map[string]*webhookstore.Unsent, len(of))
 	for i, b := range of {
 		u.Businesses[i].BusinessID = b.BusinessID
 		index[b.BusinessID] = &u.Businesses[i]
@@ -70,7 +70,7 @@ func (s *Store) Unplanned(ctx context.Context, of []webhooks.Backlog) (webhooks.
 	if err := s.readPending(ctx, of, index); err != nil {
 		return u, wrap("unplanned events", err)
 	}
-	u.Businesses = slices.DeleteFunc(u.Businesses, func(b webhooks.Unsent) bool { return len(b.Events) == 0 })
+	u.Businesses = slices.DeleteFunc(u.Businesses, func(b webhookstore.Unsent) bool { return len(b.Events) == 0 })
 	read, err := s.readSubscribers(ctx, u.Businesses)
 	if err != nil {
 		return u, wrap("subscribers in businesses", err)
@@ -87,23 +87,23 @@ func (s *Store) Unplanned(ctx context.Context, of []webhooks.Backlog) (webhooks.
 	err = eachIn(ctx, s, s.sql.of(`SELECT a.id, w.id, w.events, w.created_at, a.id, a.scopes, a.pinned_version, NULL, NULL
 			FROM partnerkit_app a JOIN partnerkit_webhook w ON w.app_id = a.id
 			WHERE a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND w.app_id IN`),
-		slices.Sorted(maps.Keys(apps)), s.eachSubscriber(ctx, func(app string, one webhooks.Subscriber) { u.ByApp[app] = append(u.ByApp[app], one) }))
+		slices.Sorted(maps.Keys(apps)), s.eachSubscriber(ctx, func(app string, one webhookstore.Subscriber) { u.ByApp[app] = append(u.ByApp[app], one) }))
 	for _, of := range u.ByApp {
-		slices.SortFunc(of, func(a, b webhooks.Subscriber) int { return strings.Compare(a.WebhookID, b.WebhookID) })
+		slices.SortFunc(of, func(a, b webhookstore.Subscriber) int { return strings.Compare(a.WebhookID, b.WebhookID) })
 	}
 	return u, wrap("subscribers of apps", err)
 }
 
 // readPending reads the next events of each business: those with numbers, in their order, and
 // then the others, in the order of their ids.
-func (s *Store) readPending(ctx context.Context, of []webhooks.Backlog, index map[string]*webhooks.Unsent) error {
+func (s *Store) readPending(ctx context.Context, of []webhookstore.Backlog, index map[string]*webhookstore.Unsent) error {
 	eventsOfEach := min(maxBusinessEvents, max(maxEvents/len(of), 1))
 	var ids []string
-	err := chunksOf(businessesAtOnce, of, func(part []webhooks.Backlog) error {
+	err := chunksOf(businessesAtOnce, of, func(part []webhookstore.Backlog) error {
 		args := make([]any, 0, pendingArgs*len(part))
 		names := make([]string, len(part))
 		for i, b := range part {
-			args = append(args, webhooks.ShardOf(b.BusinessID, s.shards), b.BusinessID, b.Number, b.EventID, eventsOfEach)
+			args = append(args, webhookstore.ShardOf(b.BusinessID, s.shards), b.BusinessID, b.Number, b.EventID, eventsOfEach)
 			names[i] = b.BusinessID
 		}
 		// The counters are read first: a plan that is based on them is not saved if the events
@@ -120,7 +120,7 @@ func (s *Store) readPending(ctx context.Context, of []webhooks.Backlog, index ma
 		}
 		return storage.Each(ctx, s, s.sql.many("", "", len(part), pendingText), args, func(scan func(...any) error) error {
 			var which int
-			var one webhooks.Pending
+			var one webhookstore.Pending
 			err := scan(&which, &one.Number, &one.ID, &one.Planned)
 			b := index[part[which].BusinessID]
 			b.Events = append(b.Events, one)
@@ -131,7 +131,7 @@ func (s *Store) readPending(ctx context.Context, of []webhooks.Backlog, index ma
 	if err != nil {
 		return err
 	}
-	found := make(map[string]events.Event, len(ids))
+	found := make(map[string]partner.Event, len(ids))
 	err = eachIn(ctx, s, s.sql.of("SELECT "+eventColumns+" FROM partnerkit_event e WHERE e.id IN"), ids, func(scan func(...any) error) error {
 		var row eventRow
 		err := scan(row.dest()...)
@@ -154,8 +154,8 @@ func (s *Store) readPending(ctx context.Context, of []webhooks.Backlog, index ma
 }
 
 // comparePending compares the places of two events: numbers come first, by size.
-func comparePending(a, b webhooks.Pending) int {
-	isNew := func(p webhooks.Pending) int {
+func comparePending(a, b webhookstore.Pending) int {
+	isNew := func(p webhookstore.Pending) int {
 		if p.Number == 0 {
 			return 1
 		}
@@ -191,26 +191,26 @@ func pendingText(businesses int) string {
 // readSubscribers reads webhooks of apps that are installed in the businesses, in
 // the order of their ids, until it has as many as one Unplanned may have. It returns the
 // businesses whose webhooks it has read, of which the last may have more.
-func (s *Store) readSubscribers(ctx context.Context, all []webhooks.Unsent) ([]webhooks.Unsent, error) {
+func (s *Store) readSubscribers(ctx context.Context, all []webhookstore.Unsent) ([]webhookstore.Unsent, error) {
 	left := maxSubscribers
 	for next := 0; next < len(all); {
 		some := all[next : next+sizeOf(min(len(all)-next, subscribersOf))]
 		args := make([]any, 0, 2*len(some)+1)
-		index := make(map[string]*webhooks.Unsent, len(some))
+		index := make(map[string]*webhookstore.Unsent, len(some))
 		for i, b := range some {
 			args = append(args, b.BusinessID, b.Events[0].Planned)
 			index[b.BusinessID] = &some[i]
 		}
 		args = append(args, left+1)
 		read := 0
-		var last *webhooks.Unsent // the rows of a business come together
-		var whole []webhooks.Unsent
+		var last *webhookstore.Unsent // the rows of a business come together
+		var whole []webhookstore.Unsent
 		err := storage.Each(ctx, s, s.sql.many("SELECT i.business_id, w.id, w.events, w.created_at, a.id, a.scopes, a.pinned_version, i.created_at, i.scopes FROM (",
 			`) AS v CROSS JOIN partnerkit_installation i
 				JOIN partnerkit_app a ON a.id = i.app_id JOIN partnerkit_webhook w ON w.app_id = a.id
 				WHERE i.business_id = v.column1 AND i.status = 'ACTIVE' AND a.status <> 'DEACTIVATED' AND w.enabled = TRUE AND w.deleted_at IS NULL AND w.id > v.column2
 				ORDER BY i.business_id, w.id LIMIT `+places(2*len(some), 1), len(some), table("TEXT", "TEXT")), args,
-			s.eachSubscriber(ctx, func(business string, one webhooks.Subscriber) {
+			s.eachSubscriber(ctx, func(business string, one webhookstore.Subscriber) {
 				if b := index[business]; b != last {
 					if last != nil {
 						whole = append(whole, *last)
@@ -239,10 +239,10 @@ func (s *Store) readSubscribers(ctx context.Context, all []webhooks.Unsent) ([]w
 
 // eachSubscriber reads rows whose first column is the business or app that they are for. A
 // webhook with a list that cannot be read gets no events, and the log says so.
-func (s *Store) eachSubscriber(ctx context.Context, add func(key string, one webhooks.Subscriber)) func(scan func(...any) error) error {
+func (s *Store) eachSubscriber(ctx context.Context, add func(key string, one webhookstore.Subscriber)) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		var (
-			one                     webhooks.Subscriber
+			one                     webhookstore.Subscriber
 			key, names, scopes      string
 			created                 int64
 			installed               sql.NullInt64
@@ -271,15 +271,15 @@ func (s *Store) eachSubscriber(ctx context.Context, add func(key string, one web
 
 // SavePlan implements webhooks.PlanStore. The shards are held until the commit, so that
 // nobody else plans their businesses; the counters tell whether NumberEvents came in between.
-func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (bool, error) {
+func (s *Store) SavePlan(ctx context.Context, p webhookstore.Plan) (bool, error) {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		held, err := tx.heldShards(ctx, webhooks.PlanShard, p.Node)
+		held, err := tx.heldShards(ctx, webhookstore.PlanShard, p.Node)
 		if err != nil {
 			return err
 		}
 		feed := -1
 		for _, step := range p.Steps {
-			shard := webhooks.ShardOf(step.BusinessID, s.shards)
+			shard := webhookstore.ShardOf(step.BusinessID, s.shards)
 			if epoch, ok := held[shard]; !ok || epoch != p.Shards[shard] {
 				return errStop
 			}
@@ -297,7 +297,7 @@ func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (bool, error) {
 		for i := range p.Deliveries {
 			p.Deliveries[i].Sequence = numbers[p.Deliveries[i].EventID]
 		}
-		return tx.queue(ctx, p.Deliveries, webhooks.ShardID{Kind: webhooks.PlanShard, Number: feed})
+		return tx.queue(ctx, p.Deliveries, webhookstore.ShardID{Kind: webhookstore.PlanShard, Number: feed})
 	})
 	if errors.Is(err, errStop) {
 		return false, nil
@@ -308,7 +308,7 @@ func (s *Store) SavePlan(ctx context.Context, p webhooks.Plan) (bool, error) {
 // saveSteps gives numbers to the events of the steps that have none, takes those out of the
 // outbox that are planned, and returns the numbers of all. The counters come before the
 // outbox, as in NumberEvents.
-func (t *tx) saveSteps(ctx context.Context, steps []webhooks.PlanStep) (map[string]int64, error) {
+func (t *tx) saveSteps(ctx context.Context, steps []webhookstore.PlanStep) (map[string]int64, error) {
 	counts := make(map[string]int64, len(steps))
 	for _, step := range steps {
 		counts[step.BusinessID] = 0
@@ -328,7 +328,7 @@ func (t *tx) saveSteps(ctx context.Context, steps []webhooks.PlanStep) (map[stri
 		if last[step.BusinessID]-counts[step.BusinessID] != step.Numbered {
 			return nil, errStop
 		}
-		next, shard := step.Numbered, webhooks.ShardOf(step.BusinessID, t.shards)
+		next, shard := step.Numbered, webhookstore.ShardOf(step.BusinessID, t.shards)
 		for i, e := range step.Events {
 			numbers[e.ID] = e.Number
 			if e.Number == 0 {
@@ -382,7 +382,7 @@ const insertQueued = "INSERT INTO partnerkit_delivery_queue (shard, webhook_id, 
 
 // queue adds deliveries that are due at once, and tells the dispatchers through the feed of a
 // shard.
-func (t *tx) queue(ctx context.Context, all []webhooks.Delivery, feed webhooks.ShardID) error {
+func (t *tx) queue(ctx context.Context, all []partner.Delivery, feed webhookstore.ShardID) error {
 	rows := make([][]any, len(all))
 	for i, d := range all {
 		rows[i] = deliveryValues(d)
@@ -395,7 +395,7 @@ func (t *tx) queue(ctx context.Context, all []webhooks.Delivery, feed webhooks.S
 }
 
 // enqueue is queue for deliveries that are there.
-func (t *tx) enqueue(ctx context.Context, all []webhooks.Delivery, feed webhooks.ShardID) error {
+func (t *tx) enqueue(ctx context.Context, all []partner.Delivery, feed webhookstore.ShardID) error {
 	rows := make([][]any, len(all))
 	for i, d := range all {
 		rows[i] = t.queueValues(d)
@@ -406,7 +406,7 @@ func (t *tx) enqueue(ctx context.Context, all []webhooks.Delivery, feed webhooks
 	return t.tell(ctx, all, feed)
 }
 
-func deliveryValues(d webhooks.Delivery) []any {
+func deliveryValues(d partner.Delivery) []any {
 	return []any{
 		d.ID, d.WebhookID, d.AppID, nullText(d.EventID), d.EventType, d.BusinessID, d.Body,
 		d.Attempts, nullMS(d.NextAttemptAt), d.Round, nullInt(int(d.Sequence)), ms(d.CreatedAt),
@@ -414,6 +414,6 @@ func deliveryValues(d webhooks.Delivery) []any {
 }
 
 // queueValues returns the place of a delivery that is due at its next attempt.
-func (t *tx) queueValues(d webhooks.Delivery) []any {
-	return []any{webhooks.ShardOf(d.WebhookID, t.shards), d.WebhookID, ms(d.NextAttemptAt), d.ID}
+func (t *tx) queueValues(d partner.Delivery) []any {
+	return []any{webhookstore.ShardOf(d.WebhookID, t.shards), d.WebhookID, ms(d.NextAttemptAt), d.ID}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // purgeDeliveries deletes storage.PurgeDeliveries. Ids sort by time, so old deliveries are
@@ -111,7 +111,7 @@ func (t *tx) leaveQueue(ctx context.Context, old []oldDelivery) error {
 			continue
 		}
 		err := t.later(ctx, "DELETE FROM partnerkit_delivery_queue WHERE shard = $1 AND webhook_id = $2 AND due_at = $3 AND delivery_id = $4",
-			webhooks.ShardOf(d.webhook, t.shards), d.webhook, d.due.Int64, d.id)
+			webhookstore.ShardOf(d.webhook, t.shards), d.webhook, d.due.Int64, d.id)
 		if err != nil {
 			return err
 		}

@@ -13,12 +13,12 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // DueWebhooks implements webhooks.QueueStore. It reads a range of due times in each shard. A
 // time stands for all deliveries that are due in its second up to then.
-func (s *Store) DueWebhooks(ctx context.Context, q webhooks.DueQuery) ([]webhooks.DueWebhook, error) {
+func (s *Store) DueWebhooks(ctx context.Context, q webhookstore.DueQuery) ([]webhookstore.DueWebhook, error) {
 	if len(q.Shards) == 0 {
 		return nil, nil
 	}
@@ -38,13 +38,13 @@ func (s *Store) DueWebhooks(ctx context.Context, q webhooks.DueQuery) ([]webhook
 
 // QueuedWebhooks implements webhooks.QueueStore. It goes from one webhook to the next through
 // the key of the queue, however many deliveries each has.
-func (s *Store) QueuedWebhooks(ctx context.Context, shards []int) ([]webhooks.DueWebhook, error) {
+func (s *Store) QueuedWebhooks(ctx context.Context, shards []int) ([]webhookstore.DueWebhook, error) {
 	if shards == nil {
 		for shard := range s.shards {
 			shards = append(shards, shard)
 		}
 	}
-	var all []webhooks.DueWebhook
+	var all []webhookstore.DueWebhook
 	for _, shard := range shards {
 		some, err := s.dueWebhooks(ctx, s.sql.of(`WITH RECURSIVE w (id) AS (
 				SELECT MIN(webhook_id) FROM partnerkit_delivery_queue WHERE shard = $1
@@ -62,10 +62,10 @@ func (s *Store) QueuedWebhooks(ctx context.Context, shards []int) ([]webhooks.Du
 }
 
 // dueWebhooks runs a query for webhooks with their first and last due times.
-func (s *Store) dueWebhooks(ctx context.Context, query string, args ...any) ([]webhooks.DueWebhook, error) {
-	var all []webhooks.DueWebhook
+func (s *Store) dueWebhooks(ctx context.Context, query string, args ...any) ([]webhookstore.DueWebhook, error) {
+	var all []webhookstore.DueWebhook
 	err := storage.Each(ctx, s, query, args, func(scan func(...any) error) error {
-		var one webhooks.DueWebhook
+		var one webhookstore.DueWebhook
 		var first, last int64
 		err := scan(&one.WebhookID, &first, &last)
 		one.First, one.Last = fromMS(first), fromMS(last)
@@ -79,7 +79,7 @@ func (s *Store) dueWebhooks(ctx context.Context, query string, args ...any) ([]w
 const forgetAtOnce = 500
 
 // ForgetDue implements webhooks.QueueStore.
-func (s *Store) ForgetDue(ctx context.Context, q webhooks.DueQuery) error {
+func (s *Store) ForgetDue(ctx context.Context, q webhookstore.DueQuery) error {
 	for _, shard := range q.Shards {
 		for n := int64(forgetAtOnce); n == forgetAtOnce; {
 			var err error
@@ -96,7 +96,7 @@ func (s *Store) ForgetDue(ctx context.Context, q webhooks.DueQuery) error {
 
 // DueDeliveries implements webhooks.QueueStore: an index range for each webhook, then
 // the webhooks that they go to and the deliveries themselves, many at a time.
-func (s *Store) DueDeliveries(ctx context.Context, c webhooks.Claim) ([]webhooks.Due, error) {
+func (s *Store) DueDeliveries(ctx context.Context, c webhookstore.Claim) ([]webhookstore.Due, error) {
 	claimed, err := s.claimed(ctx, c)
 	if err != nil || len(claimed) == 0 {
 		return nil, wrap("due deliveries", err)
@@ -110,7 +110,7 @@ func (s *Store) DueDeliveries(ctx context.Context, c webhooks.Claim) ([]webhooks
 		return nil, wrap("due deliveries", err)
 	}
 	// One that was tried before is due when it says so.
-	return slices.DeleteFunc(due, func(d webhooks.Due) bool { return d.Attempts > 0 && d.DueAt.After(c.Now) }), nil
+	return slices.DeleteFunc(due, func(d webhookstore.Due) bool { return d.Attempts > 0 && d.DueAt.After(c.Now) }), nil
 }
 
 // claim is a place in the queue.
@@ -127,9 +127,9 @@ const (
 )
 
 // claimed returns what a claim asks for, of each webhook in the order of the queue.
-func (s *Store) claimed(ctx context.Context, c webhooks.Claim) ([]claim, error) {
+func (s *Store) claimed(ctx context.Context, c webhookstore.Claim) ([]claim, error) {
 	var all []claim
-	err := chunksOf(claimsAtOnce, c.Webhooks, func(part []webhooks.WebhookClaim) error {
+	err := chunksOf(claimsAtOnce, c.Webhooks, func(part []webhookstore.WebhookClaim) error {
 		found, err := s.waiting(ctx, part, c.Now)
 		for i, w := range part {
 			left := w.Limit
@@ -146,14 +146,14 @@ func (s *Store) claimed(ctx context.Context, c webhooks.Claim) ([]claim, error) 
 }
 
 // waiting reads the queues of some webhooks, as far as may be needed.
-func (s *Store) waiting(ctx context.Context, some []webhooks.WebhookClaim, now time.Time) ([][]claim, error) {
+func (s *Store) waiting(ctx context.Context, some []webhookstore.WebhookClaim, now time.Time) ([][]claim, error) {
 	args := make([]any, 0, claimValues*len(some))
 	for _, w := range some {
 		until := now
 		if w.Until.After(now) {
 			until = w.Until
 		}
-		args = append(args, webhooks.ShardOf(w.WebhookID, s.shards), w.WebhookID, ms(w.From), w.After, ms(until), w.Limit+w.Taken)
+		args = append(args, webhookstore.ShardOf(w.WebhookID, s.shards), w.WebhookID, ms(w.From), w.After, ms(until), w.Limit+w.Taken)
 	}
 	found := make([][]claim, len(some))
 	err := storage.Each(ctx, s, s.sql.many(waitingQueues, ") AS waiting", len(some), waitingText), args, func(scan func(...any) error) error {
@@ -193,8 +193,8 @@ func waitingText(webhooks int) string {
 type target struct {
 	appID       string
 	url         string
-	secrets     webhooks.Secrets
-	standing    webhooks.Standing // without the installation
+	secrets     partner.Secrets
+	standing    webhookstore.Standing // without the installation
 	healthEpoch int64
 }
 
@@ -205,7 +205,7 @@ func (s *Store) targets(ctx context.Context, claimed []claim) (map[string]target
 	targets := map[string]target{}
 	for _, one := range claimed {
 		if _, ok := targets[one.webhookID]; !ok {
-			ids, targets[one.webhookID] = append(ids, one.webhookID), target{standing: webhooks.Standing{IsDeleted: true}}
+			ids, targets[one.webhookID] = append(ids, one.webhookID), target{standing: webhookstore.Standing{IsDeleted: true}}
 		}
 	}
 	scopes := knownScopes{}
@@ -238,16 +238,16 @@ func (s *Store) targets(ctx context.Context, claimed []claim) (map[string]target
 
 // fill reads deliveries, and then whether their apps are installed. What is waiting has
 // been tried before or has not, and nothing else of its last attempt matters.
-func (s *Store) fill(ctx context.Context, claimed []claim, targets map[string]target) ([]webhooks.Due, error) {
+func (s *Store) fill(ctx context.Context, claimed []claim, targets map[string]target) ([]webhookstore.Due, error) {
 	ids, at := make([]string, len(claimed)), make(map[string]int, len(claimed))
 	for i, one := range claimed {
 		ids[i], at[one.deliveryID] = one.deliveryID, i
 	}
-	all := make([]webhooks.Due, len(claimed))
+	all := make([]webhookstore.Due, len(claimed))
 	err := eachIn(ctx, s, s.sql.of("SELECT id, event_id, event_type, business_id, sequence, body, attempts, round, created_at FROM partnerkit_delivery WHERE id IN"), ids,
 		func(scan func(...any) error) error {
 			var (
-				d        webhooks.Delivery
+				d        partner.Delivery
 				event    sql.NullString
 				sequence sql.NullInt64
 				created  int64
@@ -262,22 +262,22 @@ func (s *Store) fill(ctx context.Context, claimed []claim, targets map[string]ta
 				return nil
 			}
 			d.WebhookID, d.AppID, d.EventID, d.CreatedAt, d.NextAttemptAt = claim.webhookID, to.appID, event.String, fromMS(created), fromMS(claim.due)
-			if d.Status = webhooks.Queued; d.Attempts > 0 {
-				d.Status = webhooks.Retrying
+			if d.Status = partner.DeliveryQueued; d.Attempts > 0 {
+				d.Status = partner.DeliveryRetrying
 			}
-			all[at[d.ID]] = webhooks.Due{Delivery: d, DueAt: d.NextAttemptAt, URL: to.url, Secrets: to.secrets, Standing: to.standing, HealthEpoch: to.healthEpoch}
+			all[at[d.ID]] = webhookstore.Due{Delivery: d, DueAt: d.NextAttemptAt, URL: to.url, Secrets: to.secrets, Standing: to.standing, HealthEpoch: to.healthEpoch}
 			return nil
 		})
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(d webhooks.Due) bool { return d.ID == "" }) // was purged just now, or left out
+	all = slices.DeleteFunc(all, func(d webhookstore.Due) bool { return d.ID == "" }) // was purged just now, or left out
 	return s.lookIntoBusinesses(ctx, all)
 }
 
 // lookIntoBusinesses notes which of the apps are installed, and with which scopes. It leaves
 // out deliveries for businesses where that cannot be read, and the log says so.
-func (s *Store) lookIntoBusinesses(ctx context.Context, all []webhooks.Due) ([]webhooks.Due, error) {
+func (s *Store) lookIntoBusinesses(ctx context.Context, all []webhookstore.Due) ([]webhookstore.Due, error) {
 	type pair struct{ app, business string }
 	installed, unreadable, scopes := map[pair]*identity.Scopes{}, map[pair]bool{}, knownScopes{}
 	var pairs [][]any
@@ -309,7 +309,7 @@ func (s *Store) lookIntoBusinesses(ctx context.Context, all []webhooks.Due) ([]w
 			return nil, err
 		}
 	}
-	all = slices.DeleteFunc(all, func(d webhooks.Due) bool { return unreadable[pair{d.AppID, d.BusinessID}] })
+	all = slices.DeleteFunc(all, func(d webhookstore.Due) bool { return unreadable[pair{d.AppID, d.BusinessID}] })
 	for i := range all {
 		if found := installed[pair{all[i].AppID, all[i].BusinessID}]; found != nil {
 			all[i].Standing.Viewer.IsInstalled, all[i].Standing.Viewer.InstallationScopes = true, *found

@@ -9,14 +9,14 @@ import (
 
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // Redeliver implements webhooks.DeliveryStore. It holds all that the check looks
 // at, in the order app, installation, webhook, delivery: a transaction that closes a gate
 // comes before and is seen, or waits.
-func (s *Store) Redeliver(ctx context.Context, r webhooks.Redelivery) ([]webhooks.Delivery, error) {
-	var queued []webhooks.Delivery
+func (s *Store) Redeliver(ctx context.Context, r webhookstore.Redelivery) ([]partner.Delivery, error) {
+	var queued []partner.Delivery
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		queued = nil
 		seen, err := tx.deliveries(ctx, r, r.DeliveryIDs, "")
@@ -25,18 +25,18 @@ func (s *Store) Redeliver(ctx context.Context, r webhooks.Redelivery) ([]webhook
 		}
 		// One that cannot be queued is refused, and is not waited for: the transaction that
 		// finishes its attempt takes other locks after it.
-		if r.From == webhooks.Failed {
+		if r.From == partner.DeliveryFailed {
 			if seen, err = tx.lockDeliveries(ctx, r, seen); err != nil {
 				return err
 			}
 		}
 		if len(seen) == 0 {
-			return webhooks.ErrNotFound
+			return partner.ErrNotFound
 		}
 		for _, one := range seen {
 			err := r.Check(one.delivery, one.standing)
 			switch {
-			case errors.Is(err, webhooks.ErrSkip):
+			case errors.Is(err, webhookstore.ErrSkip):
 			case err != nil:
 				return err
 			case one.delivery.Status != r.From:
@@ -48,7 +48,7 @@ func (s *Store) Redeliver(ctx context.Context, r webhooks.Redelivery) ([]webhook
 		if len(queued) == 0 {
 			return nil
 		}
-		if r.From == webhooks.Retrying {
+		if r.From == partner.DeliveryRetrying {
 			return tx.hasten(ctx, r, queued)
 		}
 		return tx.requeue(ctx, r, queued)
@@ -57,11 +57,11 @@ func (s *Store) Redeliver(ctx context.Context, r webhooks.Redelivery) ([]webhook
 }
 
 // requeue begins another round of failed deliveries, which are locked.
-func (t *tx) requeue(ctx context.Context, r webhooks.Redelivery, all []webhooks.Delivery) error {
+func (t *tx) requeue(ctx context.Context, r webhookstore.Redelivery, all []partner.Delivery) error {
 	ids := make([]string, len(all))
 	for i := range all {
 		d := &all[i]
-		d.Status, d.Attempts, d.ResponseCode, d.LastError, d.NextAttemptAt = webhooks.Queued, 0, 0, "", r.Now
+		d.Status, d.Attempts, d.ResponseCode, d.LastError, d.NextAttemptAt = partner.DeliveryQueued, 0, 0, "", r.Now
 		d.Round++
 		ids[i] = d.ID
 	}
@@ -86,11 +86,11 @@ const dueSoon = time.Second
 
 // hasten moves the next attempts of deliveries. The queue comes before the delivery, as
 // where an attempt is finished; a place that was taken or moved in between is left alone.
-func (t *tx) hasten(ctx context.Context, r webhooks.Redelivery, all []webhooks.Delivery) error {
+func (t *tx) hasten(ctx context.Context, r webhookstore.Redelivery, all []partner.Delivery) error {
 	for i := range all {
 		d := &all[i]
 		n, err := t.exec(ctx, "UPDATE partnerkit_delivery_queue SET due_at = $5 WHERE shard = $1 AND webhook_id = $2 AND due_at = $3 AND delivery_id = $4 AND due_at > $6",
-			webhooks.ShardOf(d.WebhookID, t.shards), d.WebhookID, ms(d.NextAttemptAt), d.ID, ms(r.Now), ms(r.Now.Add(dueSoon)))
+			webhookstore.ShardOf(d.WebhookID, t.shards), d.WebhookID, ms(d.NextAttemptAt), d.ID, ms(r.Now), ms(r.Now.Add(dueSoon)))
 		if err != nil {
 			return err
 		}
@@ -107,13 +107,13 @@ func (t *tx) hasten(ctx context.Context, r webhooks.Redelivery, all []webhooks.D
 
 // standingDelivery is a delivery with all that decides whether it may be sent.
 type standingDelivery struct {
-	delivery webhooks.Delivery
-	standing webhooks.Standing
+	delivery partner.Delivery
+	standing webhookstore.Standing
 }
 
 // lockDeliveries reads those that have failed again, with their standing. Both stay so
 // until the transaction ends.
-func (t *tx) lockDeliveries(ctx context.Context, r webhooks.Redelivery, seen []standingDelivery) ([]standingDelivery, error) {
+func (t *tx) lockDeliveries(ctx context.Context, r webhookstore.Redelivery, seen []standingDelivery) ([]standingDelivery, error) {
 	var ids, businesses []string
 	for _, one := range seen {
 		if one.delivery.Status == r.From {
@@ -159,7 +159,7 @@ func (t *tx) hold(ctx context.Context, query string, args ...any) (found bool, e
 
 // deliveries reads deliveries of a webhook and their standing in the order of their ids,
 // under a lock that the suffix names.
-func (t *tx) deliveries(ctx context.Context, r webhooks.Redelivery, ids []string, suffix string) ([]standingDelivery, error) {
+func (t *tx) deliveries(ctx context.Context, r webhookstore.Redelivery, ids []string, suffix string) ([]standingDelivery, error) {
 	var all []standingDelivery
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	err := sets(ids, func(set []any) error {
@@ -180,10 +180,10 @@ func (t *tx) deliveries(ctx context.Context, r webhooks.Redelivery, ids []string
 }
 
 // QueueTest implements webhooks.DeliveryStore. It holds the app and the webhook.
-func (s *Store) QueueTest(ctx context.Context, appID, webhookID string, fire func(webhooks.Target) (webhooks.Delivery, error)) (webhooks.Delivery, error) {
-	var queued webhooks.Delivery
+func (s *Store) QueueTest(ctx context.Context, appID, webhookID string, fire func(webhookstore.Target) (partner.Delivery, error)) (partner.Delivery, error) {
+	var queued partner.Delivery
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		var target webhooks.Target
+		var target webhookstore.Target
 		var status string
 		err := tx.one(ctx, "SELECT status, pinned_version FROM partnerkit_app WHERE id = $1"+tx.dialect.ForShare, []any{appID}, &status, &target.PinnedVersion)
 		if err != nil {
@@ -196,11 +196,11 @@ func (s *Store) QueueTest(ctx context.Context, appID, webhookID string, fire fun
 		if target.Webhook, err = row.value(); err != nil {
 			return err
 		}
-		target.Standing = webhooks.Standing{IsEnabled: target.Webhook.Enabled, IsUnverified: !target.Webhook.UnverifiedSince.IsZero(), IsAppUsable: status == string(partner.AppActive)}
+		target.Standing = webhookstore.Standing{IsEnabled: target.Webhook.Enabled, IsUnverified: !target.Webhook.UnverifiedSince.IsZero(), IsAppUsable: status == string(partner.AppActive)}
 		if queued, err = fire(target); err != nil {
 			return err
 		}
-		return tx.queue(ctx, []webhooks.Delivery{queued}, consoleFeed)
+		return tx.queue(ctx, []partner.Delivery{queued}, consoleFeed)
 	})
 	return queued, wrap("queue test", err)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // forever is a lease on a database that only this process has open.
@@ -33,7 +33,7 @@ func (s *Store) makeShards(ctx context.Context, shards int) error {
 		}
 		rows := [][]any{{string(consoleFeed.Kind), consoleFeed.Number, "", 0, 0, 0}}
 		for i := range s.shards {
-			rows = append(rows, []any{string(webhooks.PlanShard), i, "", 0, 0, 0}, []any{string(webhooks.SendShard), i, "", 0, 0, 0})
+			rows = append(rows, []any{string(webhookstore.PlanShard), i, "", 0, 0, 0}, []any{string(webhookstore.SendShard), i, "", 0, 0, 0})
 		}
 		if err != nil {
 			return err
@@ -60,8 +60,8 @@ func unlocked(d storage.Dialect) string {
 }
 
 // Beat implements webhooks.ShardStore. On a database of one process it writes once.
-func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (webhooks.Fleet, error) {
-	var fleet webhooks.Fleet
+func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (webhookstore.Fleet, error) {
+	var fleet webhookstore.Fleet
 	if s.db.Dialect().IsOneProcess {
 		lease = forever
 		var known sql.NullInt64
@@ -93,14 +93,14 @@ func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (web
 	return fleet, wrap("beat", err)
 }
 
-func (s *Store) fleet(ctx context.Context, from storage.Querier) (webhooks.Fleet, error) {
-	var fleet webhooks.Fleet
+func (s *Store) fleet(ctx context.Context, from storage.Querier) (webhookstore.Fleet, error) {
+	var fleet webhookstore.Fleet
 	now := s.db.Dialect().Now
 	if err := storage.One(ctx, from, s.sql.of("SELECT COUNT(*) FROM partnerkit_dispatcher WHERE lease_ends > "+now), nil, &fleet.Nodes); err != nil {
 		return fleet, err
 	}
 	err := storage.Each(ctx, from, s.sql.of("SELECT kind, id, holder, epoch, lease_ends - "+now+" FROM partnerkit_shard WHERE kind <> 'console' ORDER BY kind, id"), nil, func(scan func(...any) error) error {
-		var shard webhooks.Shard
+		var shard webhookstore.Shard
 		var left int64
 		err := scan((*string)(&shard.Kind), &shard.Number, &shard.Holder, &shard.Epoch, &left)
 		shard.LeaseLeft = time.Duration(left) * time.Millisecond
@@ -113,9 +113,9 @@ func (s *Store) fleet(ctx context.Context, from storage.Querier) (webhooks.Fleet
 // heldShards returns the shards of a kind that a node holds, with their epochs. On
 // PostgreSQL it also keeps others from taking them until the operation has ended, and, of two
 // operations that plan, lets one go first.
-func (t *tx) heldShards(ctx context.Context, kind webhooks.ShardKind, node string) (map[int]int64, error) {
+func (t *tx) heldShards(ctx context.Context, kind webhookstore.ShardKind, node string) (map[int]int64, error) {
 	held, lock := map[int]int64{}, t.dialect.ForShare
-	if kind == webhooks.PlanShard { // the feed of one of them is written afterwards
+	if kind == webhookstore.PlanShard { // the feed of one of them is written afterwards
 		lock = t.dialect.ForUpdate
 	}
 	err := storage.Each(ctx, t.on, t.sql.of("SELECT id, epoch FROM partnerkit_shard WHERE kind = $1 AND holder = $2 ORDER BY id"+lock), []any{string(kind), node},
@@ -130,7 +130,7 @@ func (t *tx) heldShards(ctx context.Context, kind webhooks.ShardKind, node strin
 }
 
 // TakeShard implements webhooks.ShardStore.
-func (s *Store) TakeShard(ctx context.Context, node string, seen webhooks.Shard, lease time.Duration) (bool, error) {
+func (s *Store) TakeShard(ctx context.Context, node string, seen webhookstore.Shard, lease time.Duration) (bool, error) {
 	d := s.db.Dialect()
 	if d.IsOneProcess {
 		lease = forever
@@ -142,7 +142,7 @@ func (s *Store) TakeShard(ctx context.Context, node string, seen webhooks.Shard,
 }
 
 // ReleaseShards implements webhooks.ShardStore.
-func (s *Store) ReleaseShards(ctx context.Context, r webhooks.ShardRelease) error {
+func (s *Store) ReleaseShards(ctx context.Context, r webhookstore.ShardRelease) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if r.IsLeaving {
 			return tx.leaveShards(ctx, r.Node)
@@ -153,7 +153,7 @@ func (s *Store) ReleaseShards(ctx context.Context, r webhooks.ShardRelease) erro
 				return err
 			}
 			if n > 0 {
-				tx.hint(storage.Hint{Topic: webhooks.TopicShards})
+				tx.hint(storage.Hint{Topic: webhookstore.TopicShards})
 			}
 		}
 		return nil
@@ -166,7 +166,7 @@ func (t *tx) leaveShards(ctx context.Context, node string) error {
 	if _, err := t.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE holder = $1", node); err != nil {
 		return err
 	}
-	t.hint(storage.Hint{Topic: webhooks.TopicShards})
+	t.hint(storage.Hint{Topic: webhookstore.TopicShards})
 	_, err := t.exec(ctx, "DELETE FROM partnerkit_dispatcher WHERE id = $1", node)
 	return err
 }

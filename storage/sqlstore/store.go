@@ -13,7 +13,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // Config of a [Store]. The zero value is right for most.
@@ -23,7 +23,7 @@ type Config struct {
 	// returns storage.ErrOlderSchema if migrations are missing.
 	SkipMigrations bool
 	// Shards is how many parts the planning and the sending of webhooks each have, which
-	// nodes share among them: 1 to 1024, 0 means webhooks.DefaultShards. It counts when the
+	// nodes share among them: 1 to 1024, 0 means webhookstore.DefaultShards. It counts when the
 	// database is made; later a database keeps its number.
 	Shards int
 	// Partitions puts deliveries and attempts into a table for each day, on PostgreSQL; see
@@ -38,9 +38,8 @@ type Config struct {
 }
 
 var (
-	_ oauthstore.Store = (*Store)(nil)
-	_ webhooks.Store   = (*Store)(nil)
-	_ webhooks.Watcher = (*Store)(nil)
+	_ oauthstore.Store   = (*Store)(nil)
+	_ webhookstore.Store = (*Store)(nil)
 )
 
 // Store is every feature's store. It is safe for concurrent use.
@@ -87,7 +86,7 @@ func New(ctx context.Context, db storage.DB, cfg Config) (*Store, error) {
 		s.process = rand.Text()
 	}
 	if ours {
-		if err := s.makeShards(ctx, cmp.Or(cfg.Shards, webhooks.DefaultShards)); err != nil {
+		if err := s.makeShards(ctx, cmp.Or(cfg.Shards, webhookstore.DefaultShards)); err != nil {
 			return nil, err
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 const webhookColumns = "w.id, w.app_id, w.url, w.events, w.enabled, w.secret, w.previous_secret, w.previous_expires_at, w.created_at, w.updated_at, " + failingSince + ", w.disabled_at, w.disabled_reason, w.unverified_since, w.challenge_error, w.version"
@@ -17,7 +18,7 @@ const liveWebhook = "SELECT " + webhookColumns + " FROM partnerkit_webhook w WHE
 
 // webhookRow scans a row of webhookColumns.
 type webhookRow struct {
-	webhook          webhooks.Webhook
+	webhook          partner.Webhook
 	events           string
 	previousExpires  sql.NullInt64
 	created, updated int64
@@ -34,10 +35,10 @@ func (r *webhookRow) dest() []any {
 	}
 }
 
-func (r *webhookRow) value() (webhooks.Webhook, error) {
+func (r *webhookRow) value() (partner.Webhook, error) {
 	var err error
 	r.webhook.PreviousExpiresAt, r.webhook.CreatedAt, r.webhook.UpdatedAt = fromNullMS(r.previousExpires), fromMS(r.created), fromMS(r.updated)
-	r.webhook.Health = webhooks.Health{FailingSince: fromNullMS(r.failing), DisabledAt: fromNullMS(r.disabled), DisabledReason: r.reason.String}
+	r.webhook.Health = partner.WebhookHealth{FailingSince: fromNullMS(r.failing), DisabledAt: fromNullMS(r.disabled), DisabledReason: r.reason.String}
 	r.webhook.UnverifiedSince, r.webhook.ChallengeError = fromNullMS(r.unverified), r.challengeError.String
 	r.webhook.Events, err = parseList(r.events)
 	return r.webhook, err
@@ -45,7 +46,7 @@ func (r *webhookRow) value() (webhooks.Webhook, error) {
 
 // CreateWebhook implements webhooks.EndpointStore. A concurrent insert for the same app
 // waits for the app's row, so that the count stays correct.
-func (s *Store) CreateWebhook(ctx context.Context, w webhooks.Webhook, limit int) error {
+func (s *Store) CreateWebhook(ctx context.Context, w partner.Webhook, limit int) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var one int
 		if err := tx.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1"+tx.dialect.ForUpdate, []any{w.AppID}, &one); err != nil {
@@ -56,13 +57,13 @@ func (s *Store) CreateWebhook(ctx context.Context, w webhooks.Webhook, limit int
 			return err
 		}
 		if has >= limit {
-			return webhooks.ErrTooMany
+			return webhookstore.ErrTooMany
 		}
 		n, err := tx.exec(ctx, `INSERT INTO partnerkit_webhook (id, app_id, url, events, enabled, secret, previous_secret, previous_expires_at, created_at, updated_at, version, unverified_since)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING`,
 			w.ID, w.AppID, w.URL, list(w.Events), w.Enabled, w.Secret, w.Previous, nullMS(w.PreviousExpiresAt), ms(w.CreatedAt), ms(w.UpdatedAt), w.Version, nullMS(w.UnverifiedSince))
 		if err == nil && n == 0 {
-			return webhooks.ErrTaken
+			return webhookstore.ErrTaken
 		}
 		return err
 	})
@@ -70,7 +71,7 @@ func (s *Store) CreateWebhook(ctx context.Context, w webhooks.Webhook, limit int
 }
 
 // Webhooks implements webhooks.EndpointStore.
-func (s *Store) Webhooks(ctx context.Context, q webhooks.WebhookQuery) (all []webhooks.Webhook, err error) {
+func (s *Store) Webhooks(ctx context.Context, q webhookstore.WebhookQuery) (all []partner.Webhook, err error) {
 	switch {
 	case q.WebhookID != "":
 		all, err = s.liveWebhooks(ctx, "w.app_id = $1 AND w.id = $2", q.AppID, q.WebhookID)
@@ -85,8 +86,8 @@ func (s *Store) Webhooks(ctx context.Context, q webhooks.WebhookQuery) (all []we
 	return all, wrap("webhooks", err)
 }
 
-func (s *Store) liveWebhooks(ctx context.Context, which string, args ...any) ([]webhooks.Webhook, error) {
-	var all []webhooks.Webhook
+func (s *Store) liveWebhooks(ctx context.Context, which string, args ...any) ([]partner.Webhook, error) {
+	var all []partner.Webhook
 	err := storage.Each(ctx, s, s.sql.of("SELECT "+webhookColumns+" FROM partnerkit_webhook w WHERE w.deleted_at IS NULL AND "+which), args,
 		func(scan func(...any) error) error {
 			var row webhookRow
@@ -101,8 +102,8 @@ func (s *Store) liveWebhooks(ctx context.Context, which string, args ...any) ([]
 }
 
 // UpdateWebhook implements webhooks.EndpointStore.
-func (s *Store) UpdateWebhook(ctx context.Context, appID, webhookID string, change func(webhooks.Webhook) (webhooks.Webhook, error)) (webhooks.Webhook, error) {
-	var changed webhooks.Webhook
+func (s *Store) UpdateWebhook(ctx context.Context, appID, webhookID string, change func(partner.Webhook) (partner.Webhook, error)) (partner.Webhook, error) {
+	var changed partner.Webhook
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var row webhookRow
 		if err := tx.one(ctx, liveWebhook+tx.dialect.ForUpdate, []any{appID, webhookID}, row.dest()...); err != nil {
@@ -118,7 +119,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, appID, webhookID string, chan
 		}
 		next.ID, next.AppID, next.CreatedAt, next.Health = before.ID, before.AppID, before.CreatedAt, before.Health
 		if next.Enabled && !before.Enabled {
-			next.Health = webhooks.Health{}
+			next.Health = partner.WebhookHealth{}
 			if _, err := tx.exec(ctx, `UPDATE partnerkit_webhook SET health_epoch = health_epoch + 1, failing_since = NULL, failed_count = 0, warned_at = NULL,
 				disabled_at = NULL, disabled_reason = NULL WHERE id = $1`, next.ID); err != nil {
 				return err
@@ -139,7 +140,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, appID, webhookID string, chan
 func (s *Store) DeleteWebhook(ctx context.Context, appID, webhookID string, now time.Time) error {
 	n, err := s.exec(ctx, "UPDATE partnerkit_webhook SET deleted_at = $3 WHERE id = $2 AND app_id = $1 AND deleted_at IS NULL", appID, webhookID, ms(now))
 	if err == nil && n == 0 {
-		err = webhooks.ErrNotFound
+		err = partner.ErrNotFound
 	}
 	return wrap("delete webhook", err)
 }
@@ -147,7 +148,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, appID, webhookID string, now 
 // noWebhook turns an empty result into the error of the interface.
 func noWebhook(err error) error {
 	if errors.Is(err, storage.ErrNoRows) {
-		return webhooks.ErrNotFound
+		return partner.ErrNotFound
 	}
 	return err
 }

@@ -17,7 +17,7 @@ import (
 // slowLog is a store around another one: it logs reads of access tokens that take long.
 type slowLog struct {
 	partnerkit.Store
-	inner *sqlstore.Store // its optional methods are forwarded by hand
+	inner *sqlstore.Store // its optional method is forwarded by hand
 	log   *slog.Logger
 }
 
@@ -30,8 +30,7 @@ func (s slowLog) AccessToken(ctx context.Context, tokenID string, digest storage
 	return token, err
 }
 
-func (s slowLog) Watch(topic string) *storage.Hints { return s.inner.Watch(topic) }
-func (s slowLog) Run(ctx context.Context) error     { return s.inner.Run(ctx) }
+func (s slowLog) Run(ctx context.Context) error { return s.inner.Run(ctx) }
 
 // A test certifies a store of your own. Here the store wraps that of SQLite.
 func ExampleRun() {

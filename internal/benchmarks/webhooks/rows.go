@@ -11,7 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/benchmarks/bench"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // Transactions of the loop have as many events as those of the service.
@@ -126,7 +126,7 @@ func (s *sender) bareRecord(at, n int, recorded chan<- []happening) error {
 			some[i] = one
 			rows = append(rows, []any{one.event, eventType, one.business, nil, string(s.data), now.UnixMilli()})
 			// A shard of its own, which no node plans.
-			outbox = append(outbox, []any{webhooks.DefaultShards, one.business, 0, one.event, ""})
+			outbox = append(outbox, []any{webhookstore.DefaultShards, one.business, 0, one.event, ""})
 		}
 		err := s.write(func(insert func(string, [][]any) error, _ func(string, ...any) error) error {
 			if err := insert("INSERT INTO partnerkit_event (id, type, business_id, app_id, data, created_at) VALUES", rows); err != nil {
@@ -159,7 +159,7 @@ func (s *sender) barePlan(recorded <-chan []happening, queued chan<- happening) 
 				hook := fmt.Sprintf("whk_bare_%021d", one.endpoint)
 				numbers = append(numbers, []any{one.event, one.business, "", eventType, number})
 				deliveries = append(deliveries, []any{one.delivery, hook, "app_bare", one.event, eventType, one.business, filler, 0, one.at.UnixMilli(), 0, number, one.at.UnixMilli()})
-				queue = append(queue, []any{webhooks.DefaultShards, hook, one.at.UnixMilli(), one.delivery})
+				queue = append(queue, []any{webhookstore.DefaultShards, hook, one.at.UnixMilli(), one.delivery})
 			}
 			for from := 0; from < len(some); { // those of one business lie side by side
 				to := from
@@ -171,7 +171,7 @@ func (s *sender) barePlan(recorded <-chan []happening, queued chan<- happening) 
 					to++
 				}
 				if err := exec(fmt.Sprintf("DELETE FROM partnerkit_outbox WHERE shard = %d AND business_id = $1 AND number = 0 AND event_id >= '%s' AND event_id <= '%s' AND event_id IN (%s)",
-					webhooks.DefaultShards, some[from].event, some[to-1].event, strings.Join(places, ",")), args...); err != nil {
+					webhookstore.DefaultShards, some[from].event, some[to-1].event, strings.Join(places, ",")), args...); err != nil {
 					return err
 				}
 				from = to
@@ -220,7 +220,7 @@ func (s *sender) bareFinish(sent <-chan happening) error {
 					to++
 				}
 				if err := exec(fmt.Sprintf("DELETE FROM partnerkit_delivery_queue WHERE shard = %d AND webhook_id = 'whk_bare_%021d' AND due_at >= %d AND due_at <= %d AND delivery_id IN (%s)",
-					webhooks.DefaultShards, some[from].endpoint, some[from].at.UnixMilli(), some[to-1].at.UnixMilli(), strings.Join(places, ",")), args...); err != nil {
+					webhookstore.DefaultShards, some[from].endpoint, some[from].at.UnixMilli(), some[to-1].at.UnixMilli(), strings.Join(places, ",")), args...); err != nil {
 					return err
 				}
 				from = to

@@ -15,8 +15,10 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 const eventType = "invoice.created"
@@ -87,14 +89,14 @@ func (s *sender) app(e endpoint) error {
 }
 
 // FinishAttempts counts what was delivered, once that is committed.
-func (s *sender) FinishAttempts(ctx context.Context, f webhooks.Finish) (webhooks.Finished, error) {
+func (s *sender) FinishAttempts(ctx context.Context, f webhookstore.Finish) (webhookstore.Finished, error) {
 	done, err := s.Store.FinishAttempts(ctx, f)
 	if err != nil {
 		return done, err
 	}
 	delivered := int64(0)
 	for _, o := range f.Outcomes {
-		if o.Status == webhooks.Delivered {
+		if o.Status == partner.DeliveryDelivered {
 			delivered++
 		}
 	}
@@ -180,11 +182,11 @@ func (s *sender) plan() error {
 // planOnly is a store in which nothing is ever due.
 type planOnly struct{ *sqlstore.Store }
 
-func (planOnly) News(context.Context, webhooks.NewsPlace) (webhooks.News, error) {
-	return webhooks.News{Place: webhooks.NewsPlace{}}, nil
+func (planOnly) News(context.Context, webhookstore.NewsPlace) (webhookstore.News, error) {
+	return webhookstore.News{Place: webhookstore.NewsPlace{}}, nil
 }
 
-func (planOnly) QueuedWebhooks(context.Context, []int) ([]webhooks.DueWebhook, error) {
+func (planOnly) QueuedWebhooks(context.Context, []int) ([]webhookstore.DueWebhook, error) {
 	return nil, nil
 }
 

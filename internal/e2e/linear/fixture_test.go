@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -61,7 +60,7 @@ func (w fixture) approval(request string) oauthstore.Decision {
 	return oauthstore.Decision{
 		RequestID: request, UserID: w.user, BusinessID: w.business, InstallationID: name(), GrantID: name(), Now: noon,
 		Check:  func(partner.App) oauthstore.ApprovalOutcome { return oauthstore.ApprovalDone },
-		Record: func(oauthstore.Approved) []events.Event { return nil },
+		Record: func(oauthstore.Approved) []partner.Event { return nil },
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -198,7 +197,7 @@ func beginSession(t testing.TB, w fixture) client {
 		case 0:
 			_, err := w.of(who).EndInstallation(ctx, oauthstore.EndInstallation{
 				AppID: w.app, BusinessID: w.business, Status: partner.InstallationRemoved, Now: noon, RedactAt: noon,
-				Record: func(partner.Installation) []events.Event { return nil },
+				Record: func(partner.Installation) []partner.Event { return nil },
 			})
 			if errors.Is(err, partner.ErrNotFound) {
 				return call{"uninstall", 0}, gone, nil

@@ -13,13 +13,13 @@ import (
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 const (
 	// small is the size that single filters are compared with, and middle the one for
 	// several: from there on a page of several filters reads all that it may read,
-	// webhooks.ScannedDeliveries of a tenth.
+	// partner.ScannedDeliveries of a tenth.
 	small, middle = 1_000, 24_000
 	// most is how much more a page may cost at the large size than at the small one.
 	most = 1.6
@@ -46,9 +46,9 @@ func newHook(t *testing.T, open testdb.Opener, size int) *hook {
 	h := &hook{Env: testdb.NewEnv(t, open), size: size}
 	app := fixture.App(noon, identity.MustScopes("invoices:read"))
 	must(t, fixture.AddApp(t.Context(), h, app))
-	w := webhooks.Webhook{
+	w := partner.Webhook{
 		ID: id.New(id.Webhook, noon), AppID: app.ID, URL: "https://app.example/hooks", Events: []string{"invoice.paid"}, Enabled: true,
-		CreatedAt: noon, UpdatedAt: noon, Secrets: webhooks.Secrets{Secret: []byte("s")},
+		CreatedAt: noon, UpdatedAt: noon, Secrets: partner.Secrets{Secret: []byte("s")},
 	}
 	must(t, h.CreateWebhook(t.Context(), w, 1))
 	h.appID, h.webhookID = app.ID, w.ID
@@ -96,13 +96,13 @@ func (h *hook) at(i int) time.Time { return noon.Add(time.Duration(i) * time.Sec
 
 // values returns the status, kind and business of delivery i. Each has a common value, a
 // value that a tenth of the deliveries have, and a rare value.
-func (h *hook) values(i int) (status webhooks.Status, kind, business string) {
-	status, kind, business = webhooks.Delivered, "invoice.paid", "biz_common"
+func (h *hook) values(i int) (status partner.DeliveryStatus, kind, business string) {
+	status, kind, business = partner.DeliveryDelivered, "invoice.paid", "biz_common"
 	if i%10 == 0 {
-		status, kind, business = webhooks.Retrying, "invoice.created", "biz_tenth"
+		status, kind, business = partner.DeliveryRetrying, "invoice.created", "biz_tenth"
 	}
 	if i < rare {
-		status, kind, business = webhooks.Failed, "invoice.voided", "biz_rare"
+		status, kind, business = partner.DeliveryFailed, "invoice.voided", "biz_rare"
 	}
 	return status, kind, business
 }
@@ -111,29 +111,29 @@ func (h *hook) values(i int) (status webhooks.Status, kind, business string) {
 type query struct {
 	name      string
 	isSeveral bool // filters, beside bounds of time
-	webhooks.DeliveryQuery
+	partner.DeliveryQuery
 }
 
 // queries are each filter alone and in pairs, each with and without bounds of time. The
 // counts of a page grow up to their bound, so that they are left out.
 func (h *hook) queries() (all []query) {
 	filters := []query{{name: "no filter"}}
-	for _, status := range []webhooks.Status{webhooks.Queued, webhooks.Retrying, webhooks.Delivered, webhooks.Failed} {
-		filters = append(filters, query{name: "status " + string(status), DeliveryQuery: webhooks.DeliveryQuery{Statuses: []webhooks.Status{status}}})
+	for _, status := range []partner.DeliveryStatus{partner.DeliveryQueued, partner.DeliveryRetrying, partner.DeliveryDelivered, partner.DeliveryFailed} {
+		filters = append(filters, query{name: "status " + string(status), DeliveryQuery: partner.DeliveryQuery{Statuses: []partner.DeliveryStatus{status}}})
 	}
-	filters = append(filters, query{name: "two statuses", DeliveryQuery: webhooks.DeliveryQuery{Statuses: []webhooks.Status{webhooks.Failed, webhooks.Queued}}})
+	filters = append(filters, query{name: "two statuses", DeliveryQuery: partner.DeliveryQuery{Statuses: []partner.DeliveryStatus{partner.DeliveryFailed, partner.DeliveryQueued}}})
 	for _, kind := range []string{"invoice.paid", "invoice.created", "invoice.voided", "invoice.absent"} {
-		filters = append(filters, query{name: "event " + kind, DeliveryQuery: webhooks.DeliveryQuery{EventType: kind}})
+		filters = append(filters, query{name: "event " + kind, DeliveryQuery: partner.DeliveryQuery{EventType: kind}})
 	}
 	for _, business := range []string{"biz_common", "biz_tenth", "biz_rare", "biz_absent"} {
-		filters = append(filters, query{name: "business " + business, DeliveryQuery: webhooks.DeliveryQuery{BusinessID: business}})
+		filters = append(filters, query{name: "business " + business, DeliveryQuery: partner.DeliveryQuery{BusinessID: business}})
 	}
 	filters = append(filters,
-		query{name: "eventId", DeliveryQuery: webhooks.DeliveryQuery{EventID: h.eventID}},
-		query{name: "event and status", isSeveral: true, DeliveryQuery: webhooks.DeliveryQuery{EventType: "invoice.paid", Statuses: []webhooks.Status{webhooks.Failed}}},
-		query{name: "event and business", isSeveral: true, DeliveryQuery: webhooks.DeliveryQuery{EventType: "invoice.paid", BusinessID: "biz_rare"}},
-		query{name: "business and status", isSeveral: true, DeliveryQuery: webhooks.DeliveryQuery{BusinessID: "biz_common", Statuses: []webhooks.Status{webhooks.Retrying}}},
-		query{name: "all three", isSeveral: true, DeliveryQuery: webhooks.DeliveryQuery{BusinessID: "biz_common", EventType: "invoice.created", Statuses: []webhooks.Status{webhooks.Failed}}},
+		query{name: "eventId", DeliveryQuery: partner.DeliveryQuery{EventID: h.eventID}},
+		query{name: "event and status", isSeveral: true, DeliveryQuery: partner.DeliveryQuery{EventType: "invoice.paid", Statuses: []partner.DeliveryStatus{partner.DeliveryFailed}}},
+		query{name: "event and business", isSeveral: true, DeliveryQuery: partner.DeliveryQuery{EventType: "invoice.paid", BusinessID: "biz_rare"}},
+		query{name: "business and status", isSeveral: true, DeliveryQuery: partner.DeliveryQuery{BusinessID: "biz_common", Statuses: []partner.DeliveryStatus{partner.DeliveryRetrying}}},
+		query{name: "all three", isSeveral: true, DeliveryQuery: partner.DeliveryQuery{BusinessID: "biz_common", EventType: "invoice.created", Statuses: []partner.DeliveryStatus{partner.DeliveryFailed}}},
 	)
 	quarter, last := h.at(h.size/4), h.at(h.size*3/4)
 	for _, q := range filters {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/internal/grown"
-	"github.com/partnerkit/partnerkit/webhooks"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // node is one of a plan of PostgreSQL.
@@ -67,7 +67,7 @@ func postgresPlan(db *sql.Conn, times int) planner {
 // join; the bound keeps that from growing with the table.
 func joinsMany(s grown.Statement) bool {
 	return strings.Contains(s.Text, "partnerkit_attempt") && slices.ContainsFunc(s.Args, func(arg any) bool {
-		return fmt.Sprint(arg) == strconv.Itoa(webhooks.ScannedDeliveries)
+		return fmt.Sprint(arg) == strconv.Itoa(partner.ScannedDeliveries)
 	})
 }
 

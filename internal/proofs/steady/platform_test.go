@@ -135,7 +135,7 @@ func (p *platform) run(svc *webhooks.Service) {
 }
 
 // subscriber installs an app with a webhook in businesses.
-func (p *platform) subscriber(svc *webhooks.Service, businesses ...string) (partner.App, webhooks.Webhook) {
+func (p *platform) subscriber(svc *webhooks.Service, businesses ...string) (partner.App, partner.Webhook) {
 	p.t.Helper()
 	ctx, now := p.t.Context(), time.Now().Add(-time.Hour)
 	app := fixture.App(now, scopes)
@@ -214,9 +214,9 @@ func (p *platform) recordMany(log *events.Log, n int, businesses ...string) {
 func (p *platform) imported(business, name string, n int) {
 	p.t.Helper()
 	now := time.Now()
-	all := make([]events.Event, n)
+	all := make([]partner.Event, n)
 	for i := range all {
-		all[i] = events.Event{ID: id.New(id.Event, now.Add(time.Duration(i)*time.Microsecond)), Type: name, BusinessID: business, Data: []byte(`{"customer":{"id":"cus_1"}}`), CreatedAt: now}
+		all[i] = partner.Event{ID: id.New(id.Event, now.Add(time.Duration(i)*time.Microsecond)), Type: name, BusinessID: business, Data: []byte(`{"customer":{"id":"cus_1"}}`), CreatedAt: now}
 	}
 	p.must(p.RecordEvents(p.t.Context(), all...))
 }
@@ -243,7 +243,7 @@ func holdSnapshot(t *testing.T, url, schema string) (release func()) {
 }
 
 // happened is an event of a business of its own.
-func happened() events.Event {
+func happened() partner.Event {
 	now := time.Now()
-	return events.Event{ID: id.New(id.Event, now), Type: subscribed, BusinessID: id.New(id.Business, now), Data: []byte(`{}`), CreatedAt: now}
+	return partner.Event{ID: id.New(id.Event, now), Type: subscribed, BusinessID: id.New(id.Business, now), Data: []byte(`{}`), CreatedAt: now}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/proof"
 	"github.com/partnerkit/partnerkit/internal/testenv"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -201,7 +202,7 @@ func TestManyBusinesses_DLV06(t *testing.T) {
 		of := proof.Begin(t, "One event of each of many businesses, "+t.Name(), "events")
 		svc, _ := p.service(clock.System{})
 		for range n / 50 {
-			var all []events.Event
+			var all []partner.Event
 			for range 50 {
 				one := happened()
 				all = append(all, one)

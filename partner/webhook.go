@@ -1,10 +1,6 @@
-package webhooks
+package partner
 
-import (
-	"time"
-
-	"github.com/partnerkit/partnerkit/events"
-)
+import "time"
 
 // Webhook is an endpoint of an app and the events to which it subscribes.
 type Webhook struct {
@@ -17,10 +13,10 @@ type Webhook struct {
 	UpdatedAt time.Time
 	// Version grows with each change of the webhook. A new webhook has 1.
 	Version int64
-	Health  Health
+	Health  WebhookHealth
 	// UnverifiedSince is when the webhook was created or its URL changed, while its endpoint has not
 	// answered a challenge since then; zero: the webhook counts as verified. See
-	// Options.VerifyEndpoints.
+	// VerifyEndpoints in webhooks.Options.
 	UnverifiedSince time.Time
 	// ChallengeError is why the last challenge of an unverified webhook failed; empty: none has.
 	ChallengeError string
@@ -28,46 +24,43 @@ type Webhook struct {
 	Secrets
 }
 
-// Health is how the attempts of a webhook have ended. Those of tests count too; deliveries
+// WebhookHealth is how the attempts of a webhook have ended. Those of tests count too; deliveries
 // that were not sent do not count. A webhook that is switched on again begins with the zero
-// Health.
-type Health struct {
+// WebhookHealth.
+type WebhookHealth struct {
 	// FailingSince is the time of the first failed attempt after the last successful one,
 	// while the webhook is failing: its newest attempt has failed, and none has succeeded in
 	// the hour before it. Zero: it is not failing.
 	FailingSince time.Time
 	// IsDegraded reports that in the last hour some attempts have failed and others have
-	// succeeded. Only [Service.Get] and [Service.List] fill in this field and the next two.
+	// succeeded. Only the Get and List of
+	// webhooks.Service fill in this field and the next two.
 	IsDegraded bool
 	// Attempts is how many attempts there were in the last 24 hours, and Failures how many of
 	// them failed. Attempts are counted by the minute: of a minute in which the 24 hours
 	// began all count or none.
 	Attempts, Failures int
 	// DisabledAt is the time when the webhook was switched off for failing, and DisabledReason gives
-	// why; zero: it was not. See Options.DisableAfter.
+	// why; zero: it was not. See DisableAfter in webhooks.Options.
 	DisabledAt     time.Time
 	DisabledReason string
 }
 
 // IsFailing reports whether the webhook is failing; see FailingSince.
-func (h Health) IsFailing() bool { return !h.FailingSince.IsZero() }
+func (h WebhookHealth) IsFailing() bool { return !h.FailingSince.IsZero() }
 
 // FailureRate returns the part of the attempts of the last 24 hours that failed, from 0 to 1;
 // false: there were no attempts.
-func (h Health) FailureRate() (float64, bool) {
+func (h WebhookHealth) FailureRate() (float64, bool) {
 	if h.Attempts == 0 {
 		return 0, false
 	}
 	return float64(h.Failures) / float64(h.Attempts), true
 }
 
-const (
-	// FailingAfter is how long a failed attempt must come after the last successful one for
-	// its webhook to be failing.
-	FailingAfter = time.Hour
-	// RatedFor is how far back Health.FailureRate looks.
-	RatedFor = 24 * time.Hour
-)
+// FailingAfter is how long a failed attempt must come after the last successful one for its
+// webhook to be failing.
+const FailingAfter = time.Hour
 
 // Secrets are the secrets that sign a webhook's deliveries, sealed by the host's
 // keyring.
@@ -76,15 +69,4 @@ type Secrets struct {
 	// Previous signs too until PreviousExpiresAt; nil: there is none.
 	Previous          []byte
 	PreviousExpiresAt time.Time
-}
-
-// Standing is all that decides whether a delivery may be sent, as it stands right
-// now.
-type Standing struct {
-	IsDeleted   bool // the webhook
-	IsEnabled   bool
-	IsAppUsable bool // neither suspended nor deactivated
-	// IsUnverified reports that the webhook's endpoint has not answered a challenge.
-	IsUnverified bool
-	Viewer       events.Viewer
 }

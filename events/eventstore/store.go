@@ -1,9 +1,13 @@
-package events
+// Package eventstore is what package events asks of a store. Authors of stores implement
+// [Store]; a host needs no name of it. It lies below package events, whose Config names it; the
+// record, [partner.Event], is in package partner.
+package eventstore
 
 import (
 	"context"
 	"time"
 
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -13,7 +17,7 @@ const TopicRecorded = "events"
 // Recorder takes events. A store does, by itself, and one that its WithTx
 // returned does in the host's transaction.
 type Recorder interface {
-	RecordEvents(ctx context.Context, recorded ...Event) error
+	RecordEvents(ctx context.Context, recorded ...partner.Event) error
 }
 
 // Store keeps events.
@@ -26,7 +30,7 @@ type Store interface {
 	Recorder
 	// RecordEventsIn records events inside a transaction on the store's database, in a
 	// savepoint of their own. The transaction may be one of BeginTx or the host's.
-	RecordEventsIn(ctx context.Context, tx storage.Tx, recorded ...Event) error
+	RecordEventsIn(ctx context.Context, tx storage.Tx, recorded ...partner.Event) error
 	// BeginTx opens a transaction that the caller ends, for rows of the host and the
 	// operations that take a transaction. Its commit wakes what waits for them.
 	BeginTx(ctx context.Context) (storage.OpenTx, error)
@@ -38,7 +42,7 @@ type Store interface {
 	// more.
 	NumberEvents(ctx context.Context, businessID string) (hasMore bool, err error)
 	// Events returns the events that a query asks for, by number.
-	Events(ctx context.Context, q Query) ([]Event, error)
+	Events(ctx context.Context, q Query) ([]partner.Event, error)
 	// Purge deletes a batch of records of the kind [storage.PurgeEvents], and returns how
 	// many it deleted.
 	Purge(ctx context.Context, p storage.Purge) (int, error)

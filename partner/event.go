@@ -1,17 +1,8 @@
-package events
+package partner
 
 import (
 	"encoding/json"
 	"time"
-)
-
-// The events of an app's own life. Their audience is the app.
-const (
-	AppInstalled     = "app.installed"
-	AppUninstalled   = "app.uninstalled"
-	AppScopesUpdated = "app.scopes_updated"
-	BusinessRedact   = "business.redact"
-	AppDataUpdated   = "app_data.updated"
 )
 
 // Event is something that happened in a business. It is recorded in the
@@ -25,6 +16,6 @@ type Event struct {
 	CreatedAt  time.Time
 
 	// Number is its place among the events of its business. A committed event
-	// is 0 until the event is numbered: see [Store].
+	// is 0 until the event is numbered: see the Store of events/eventstore.
 	Number int64
 }
