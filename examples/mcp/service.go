@@ -17,10 +17,12 @@ import (
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/seed"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
+	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -83,14 +85,17 @@ func open(ctx context.Context, o settings) (_ *service, err error) {
 
 // fill loads the demo's users and businesses.
 func (s *service) fill(ctx context.Context, o settings, ring *keyring.Keyring) error {
-	demo, err := fixtures.Demo()
+	demo, err := fixtures.Data()
 	if err != nil {
 		return err
 	}
-	_, err = demo.Load(ctx, fixtures.LoadConfig{
-		Books: s.books, Now: o.Clock.Now(),
+	target := seed.Target{
+		Store: s.store, Now: o.Clock.Now(),
 		Webhooks: webhooks.Config{Keyring: ring, Clock: o.Clock, Options: webhooks.Options{AllowLoopback: true}},
 		AppData:  appdata.Config{Records: s.books.Ledger(), Clock: o.Clock},
+	}
+	_, err = fixtures.Fill(ctx, s.books, fixtures.Source{Origin: demo.Origin, Text: fixtures.Demo, Now: target.Now}, func(tx storage.Tx) error {
+		return demo.LoadApps(ctx, tx, target)
 	})
 	return err
 }

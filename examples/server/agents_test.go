@@ -6,19 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/partnerkit/partnerkit/oauthserver"
 )
-
-// META-08, CIMD-04: -agents turns every option on.
-func TestAdmitAgents(t *testing.T) {
-	t.Parallel()
-	var cfg oauthserver.Options
-	admitAgents(&cfg)
-	if !cfg.IssuerParameter || !cfg.PrivateKeyJWT || !cfg.HideInternalScopes || !cfg.RegisteredScopesAsDefault || !cfg.OptionalScope || cfg.LoopbackPorts != oauthserver.LoopbackPortsAll || len(cfg.PrivateUseSchemes) != 3 {
-		t.Errorf("%+v", cfg)
-	}
-}
 
 // requestable are the scopes that apps may request, in the order of the catalog.
 const requestable = "profile:read events:read invoices:read invoices:write customers:read customers:write payments:read payments:write " +

@@ -190,17 +190,17 @@ func TestAppsOfTheFirstOrganization_CON12_REG05(t *testing.T) {
 		return len(r.console(developer, http.MethodGet, "apps?limit=100", "").want(t, http.StatusOK).json(t)["data"].([]any))
 	}
 	demo := list()
-	for i := range registeredApps {
+	for i := range 50 {
 		if i%25 == 0 {
 			r.move(60) // the limit of registrations
 		}
 		r.register(t, `{"client_name": "Registered", "redirect_uris": ["http://localhost:9000/cb"]}`)
 	}
-	if got := list(); got != registeredApps {
-		t.Errorf("%d apps after %d registrations beside %d, want %d", got, registeredApps, demo, registeredApps)
+	if got := list(); got != 50 {
+		t.Errorf("%d apps after %d registrations beside %d, want %d", got, 50, demo, 50)
 	}
 	const app = `{"name": "Made", "type": "PUBLIC", "organizationId": "org_ledgerlink", "redirectUris": ["http://localhost:9000/cb"], "scopes": ["invoices:read"]}`
-	for range 100 - registeredApps {
+	for range 100 - 50 {
 		r.console(developer, http.MethodPost, "apps", app).want(t, http.StatusCreated)
 	}
 	if a := r.console(developer, http.MethodPost, "apps", app).want(t, http.StatusBadRequest); !strings.Contains(a.body, "at most 100 apps") {

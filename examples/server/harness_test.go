@@ -31,13 +31,16 @@ var demo string
 const runAsServer = "PARTNERKIT_TEST_RUN_AS_SERVER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(runAsServer) != "" || isCheck(os.Args) {
+	if os.Getenv(runAsServer) != "" || len(os.Args) == 2 && os.Args[1] == "check-function" {
 		main()
 	}
 	goleak.VerifyTestMain(m)
 }
 
 func noEnv(string) string { return "" }
+
+// developmentKey is a key for servers outside development mode.
+const developmentKey = "cGFydG5lcmtpdCBkZXZlbG9wbWVudCBrZXkgMDAwMDE="
 
 // harness is a running server.
 type harness struct {
@@ -61,7 +64,7 @@ func start(t *testing.T, args ...string) *harness {
 	r := &harness{t: t, stdout: &logtest.Buffer{}, stderr: &logtest.Buffer{}}
 	ended := make(chan error, 1)
 	go func() {
-		err := run(ctx, append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, args...), noEnv, in, r.stderr)
+		err := newProgram().Run(ctx, append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, args...), noEnv, in, r.stderr)
 		in.CloseWithError(io.EOF)
 		ended <- err
 	}()
@@ -122,7 +125,7 @@ func fails(t *testing.T, args ...string) string {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var stdout, stderr logtest.Buffer
-	err := run(ctx, append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, args...), noEnv,
+	err := newProgram().Run(ctx, append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, args...), noEnv,
 		stopWriter{&stdout, cancel}, &stderr)
 	if err == nil {
 		t.Fatalf("%v: it started", args)

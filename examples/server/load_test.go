@@ -34,7 +34,7 @@ type load struct {
 	events, invoices []string // that were acknowledged
 }
 
-const sandbox = "biz_ledgerlink_sandbox"
+const ownSandbox = "biz_ledgerlink_sandbox"
 
 // newLoad connects families of tokens.
 func newLoad(t *testing.T, p *process) *load {
@@ -42,7 +42,7 @@ func newLoad(t *testing.T, p *process) *load {
 	b := p.session("usr_ada", "biz_bakery")
 	l := &load{T: t}
 	l.reading = p.connect(b, "biz_bakery", "profile:read")["access_token"].(string)
-	l.writing = p.connect(b, sandbox, "invoices:read invoices:write")["access_token"].(string)
+	l.writing = p.connect(b, ownSandbox, "invoices:read invoices:write")["access_token"].(string)
 	for range 4 {
 		l.tokens = append(l.tokens, p.connect(b, "biz_bakery", "profile:read events:read invoices:read")["refresh_token"].(string))
 	}
@@ -154,7 +154,7 @@ func (l *load) send(v *visitor, s sending, into any) bool {
 	res, err := v.Do(r)
 	switch {
 	case err != nil && reused:
-		if time.Since(before) < quietFor { // else it may have been idle, and closed for that
+		if time.Since(before) < 50*time.Millisecond { // else it may have been idle, and closed for that
 			l.Errorf("a connection that was let in, without an answer: %v", err)
 		}
 		return false

@@ -4,57 +4,28 @@
 //
 //	go run ./examples/server
 //
-// The README lists its guarantees. platform.go configures the library. The backend that
-// the library needs is package books.
+// The README lists its guarantees. It is package sandbox over package books: platform.go
+// puts the books into the configuration of the library, people.go loads the demo.
 package main
 
 import (
-	"context"
-	"errors"
-	"flag"
-	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
+	_ "embed" // for the description
 
-	"github.com/partnerkit/partnerkit/console/jscheck"
+	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/sandbox"
 )
 
-// checkFunction is the only argument of the processes that check uploaded functions.
-const checkFunction = "check-function"
+// description describes the pages of the books.
+//
+//go:embed description.yaml
+var description string
 
-func main() { os.Exit(exitCode()) }
+func main() { newProgram().Main() }
 
-func isCheck(args []string) bool { return len(args) == 2 && args[1] == checkFunction }
-
-// newFunctionChecker checks uploaded functions in processes of this program.
-func newFunctionChecker() (*jscheck.Checker, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
+func newProgram() sandbox.Program {
+	var b backend
+	return sandbox.Program{
+		Name: "server", Database: "partnerkit.db", Fixtures: fixtures.Demo, Description: description,
+		Flags: b.addFlags, Configure: b.configure,
 	}
-	return jscheck.New(jscheck.Config{Command: []string{program, checkFunction}})
-}
-
-func exitCode() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // who asks twice does not want to wait
-	var err error
-	if isCheck(os.Args) {
-		err = jscheck.Main(os.Stdin, os.Stdout)
-	} else {
-		err = run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
-	}
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return 0
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		return 0 // asked to stop before it was ready
-	case errors.Is(err, errUsage):
-		_, _ = fmt.Fprintln(os.Stderr, "server:", err)
-		return 2
-	}
-	_, _ = fmt.Fprintln(os.Stderr, "server:", err)
-	return 1
 }

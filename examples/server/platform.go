@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/guard"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/theme"
 )
 
@@ -24,56 +27,82 @@ var apiVersions = guard.Versions{Current: "2026-09-01", All: []guard.Version{
 	{Name: "2026-09-01"},
 }}
 
-// newServer wires the books and the platform together.
-func newServer(ctx context.Context, p parts) (*server, error) {
-	s := &server{parts: p, errors: apierror.Writer{Logger: p.log, Service: service}}
+// developmentSessionLifetime is long because the clock is moved by months, and signing in
+// again after each move would only be in the way.
+const developmentSessionLifetime = 10 * 365 * 24 * time.Hour
+
+// backend is the books as a sandbox serves them: the people of the fixtures are rows of the
+// books, with passwords, roles and sessions.
+type backend struct {
+	books.Host
+	books        *books.Books
+	site         *books.Site
+	now          func() time.Time
+	cookieDomain string
+}
+
+func (b *backend) addFlags(flags *flag.FlagSet) {
+	flags.StringVar(&b.cookieDomain, "cookie-domain", "", "`domain` of the session cookie, when the two hosts share a parent domain (default: the host alone)")
+}
+
+// configure wires the books and the platform together.
+func (b *backend) configure(cfg *partnerkit.Config) error {
+	if err := checkCookieDomain(b.cookieDomain, cfg.APIURL, cfg.AppURL); err != nil {
+		return err
+	}
+	store, ok := cfg.Store.(*sqlstore.Store)
+	if !ok {
+		return fmt.Errorf("the books have no tables in a %T", cfg.Store)
+	}
 	var err error
+	if b.books, err = books.Open(context.Background(), store, cfg.Clock); err != nil {
+		return err
+	}
 
 	// The backend: package books has users, businesses, records, and pages to sign in on.
 	// Yours is there already.
 	site := books.SiteConfig{
-		Books: p.books, APIURL: p.apiURL, AppURL: p.appURL, CookieDomain: p.cookieDomain,
-		Errors: s.errors, Limiter: p.limiter, Proxies: p.proxies, Clock: p.clock, Logger: p.log,
-		Links: []theme.Link{{Text: "API", Href: referencePath}},
+		Books: b.books, APIURL: cfg.APIURL, AppURL: cfg.AppURL, CookieDomain: b.cookieDomain,
+		Errors: apierror.Writer{Logger: cfg.Logger, Service: service}, Limiter: cfg.Limiter, Proxies: cfg.Proxies, Clock: cfg.Clock, Logger: cfg.Logger,
+		Links: []theme.Link{{Text: "API", Href: "/openapi"}},
 	}
-	if p.dev {
+	if cfg.MoveClock != nil { // development mode
 		site.SessionLifetime = developmentSessionLifetime
 	}
-	if s.site, err = books.NewSite(site); err != nil {
-		return nil, usage(err)
+	if b.site, err = books.NewSite(site); err != nil {
+		return err
 	}
-	if err := checkCookieDomain(p.cookieDomain, p.apiURL, p.appURL); err != nil {
-		return nil, err
-	}
+	b.Host, b.now = b.site.Host(), cfg.Clock.Now
 
-	// The platform: what it asks of the backend, what it serves for it, what it runs on.
-	cfg := partnerkit.Config{
-		Host: s.site.Host(), Developers: s.site.Host(), Operators: s.site.Host(), Permissions: p.books, Records: p.books.Ledger(),
-		FunctionChecker: p.functions, BusinessName: s.site.Host().BusinessName,
+	// The platform: what it asks of the backend, and what it serves for it.
+	cfg.Service, cfg.Versions = service, apiVersions
+	cfg.Host, cfg.Developers, cfg.Operators, cfg.Permissions, cfg.Records = b, b.Host, b.Host, b.books, b.books.Ledger()
+	cfg.BusinessName, cfg.OAuth.OrganizationName = b.Host.BusinessName, b.books.OrganizationName
+	cfg.Routes, cfg.Schemas = b.books.Routes(), b.books.Schemas()
+	cfg.AppRoutes, cfg.Theme, cfg.ThemeFor = b.site, b.site.Theme(), b.site.ThemeFor
+	cfg.OAuth.ConnectedApps, cfg.OAuth.BusinessPath = b.site.ConnectedApps(), books.BusinessPath
+	return nil
+}
 
-		Service: service, APIURL: p.apiURL, AppURL: p.appURL,
-		Routes: p.books.Routes(), Schemas: p.books.Schemas(), Versions: apiVersions,
-		AppRoutes: s.site, Theme: s.site.Theme(), ThemeFor: s.site.ThemeFor,
-		OAuth:    oauthserver.Options{ConnectedApps: s.site.ConnectedApps(), BusinessPath: books.BusinessPath, Documents: oauthserver.DocumentConfig{Policy: p.documents}, RefreshRetry: p.refreshRetry, MaxConnections: p.maxConnections, CustomConnections: p.custom, OrganizationName: p.books.OrganizationName},
-		Webhooks: p.webhooks,
+// Connect gives the pages of the books the platform.
+func (b *backend) Connect(p *partnerkit.Platform) { b.site.Connect(p) }
 
-		Store: p.store, Keyring: p.ring, Limiter: p.limiter, Proxies: p.proxies, Clock: p.clock,
-		Logger: p.log, MeterProvider: p.metrics.library, Notifier: events.LogNotifier(p.log),
+// checkCookieDomain rejects a domain that browsers would not accept from both hosts:
+// no user could sign in, and no message would explain why.
+func checkCookieDomain(domain string, origins ...string) error {
+	for _, origin := range origins {
+		u, err := url.Parse(origin)
+		if err != nil {
+			return err
+		}
+		host := u.Hostname()
+		switch {
+		case domain == "" || domain == host:
+		case !strings.HasSuffix(host, "."+domain):
+			return fmt.Errorf("-cookie-domain %q is no parent domain of %s", domain, host)
+		case !strings.Contains(domain, "."):
+			return fmt.Errorf("-cookie-domain %q has no dot: browsers accept no cookie for a top-level domain", domain)
+		}
 	}
-	if p.agents {
-		admitAgents(&cfg.OAuth)
-	}
-	if p.dev {
-		s.relax(&cfg)
-	}
-	if s.platform, err = partnerkit.New(cfg); err != nil {
-		return nil, err
-	}
-	s.spec = newDescription(s.platform, p.apiURL, p.appURL)
-	for _, pattern := range []string{referencePath, referencePath + "/{topic}", referencePath + "/assets/"} {
-		s.site.Handle("GET "+pattern, s.spec.show)
-	}
-	s.site.Connect(s.platform)
-	s.oauth = s.platform.OAuth()
-	return s, nil
+	return nil
 }

@@ -27,8 +27,8 @@ var floors = [][]string{
 	2: {"idempotency", "oauthserver", "oauthserver/oauthstore", "oauthserver/pages", "webhooks", "webhooks/webhookstore", "appdata"},
 	3: {"guard", "console", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/reference", "internal/fixture"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres"},
-	5: {".", "internal/testdb", "storage/storetest", "internal/racetest", "internal/storetest"},
-	6: {"partnertest"},
+	5: {".", "internal/seed", "internal/testdb", "storage/storetest", "internal/racetest", "internal/storetest"},
+	6: {"partnertest", "sandbox"},
 	7: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/server/servertest/parts", "examples/books", "examples/books/ledger",
 		"examples/partner", "examples/partner/client",
 		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/start", "examples/listen", "examples/listen/listener",
@@ -63,9 +63,9 @@ var arrows = map[string][]string{
 	"storage/storetest":        {".", "internal/storetest"},                    // likewise, for authors of stores
 	"internal/racetest":        {".", "internal/storetest", "internal/testdb"}, // likewise, with its fixtures
 	"examples/server":          {"examples/books", "examples/server/fixtures"}, // the backend that it serves, and its data
-	"examples/server/fixtures": {"examples/books", "examples/books/ledger"},
-	"examples/books":           {"examples/books/ledger"},    // the records behind its API
-	"examples/listen":          {"examples/listen/listener"}, // the command over the function
+	"examples/server/fixtures": {"examples/books", "examples/books/ledger"},    // the people of the demo
+	"examples/books":           {"examples/books/ledger"},                      // the records behind its API
+	"examples/listen":          {"examples/listen/listener"},                   // the command over the function
 	"examples/receiver":        {"examples/receiver/inbox"},
 	"examples/partner":         {"examples/partner/client", "examples/receiver/inbox"}, // it takes webhooks too
 	"internal/proofs/nodes":    {"examples/server/servertest"},
@@ -89,6 +89,8 @@ var forbidden = []struct{ pkg, dep, why string }{
 	{"storage", "github.com/jackc/pgx", "the contract knows no driver"},
 	{"storage", "modernc.org/sqlite", "the contract knows no driver"},
 	{"ratelimit", "github.com/redis", "a limiter in memory needs no Redis"},
+	{"partnertest", "github.com/prometheus", "only a program measures"},
+	{"partnertest", "github.com/redis", "a test needs no Redis"},
 	{"webhooks/signature", "github.com", "receivers import the standard library only"},
 }
 
@@ -188,6 +190,8 @@ func TestRefusal(t *testing.T) {
 		{"idempotency", "oauthserver", true},
 		{"guard", ".", true},
 		{"partnertest", ".", false},
+		{"sandbox", ".", false},
+		{"sandbox", "examples/books", true},
 		{".", "partnertest", true},
 		{"examples/embed", "partnertest", false},
 		{"oauthserver/pages", "oauthserver", false},

@@ -78,7 +78,7 @@ func TestClasses(t *testing.T) {
 	}
 	written := regexp.MustCompile(`class="([^"]*)"`)
 	action := regexp.MustCompile(`{{[^}]*}}`)
-	for _, folder := range []string{"templates", "../../console/pages/templates", "../../operator/pages/templates", "../../oauthserver/pages/templates", "../reference/templates", "../../examples/books/templates"} {
+	for _, folder := range []string{"templates", "../../console/pages/templates", "../../operator/pages/templates", "../../oauthserver/pages/templates", "../reference/templates", "../../sandbox/templates", "../../examples/books/templates"} {
 		files, err := filepath.Glob(folder + "/*.html")
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s has no pages: %v", folder, err)

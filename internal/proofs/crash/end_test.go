@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/partnerkit/partnerkit/examples/server/fixtures"
+	"github.com/partnerkit/partnerkit/internal/seed"
 )
 
 // patience is how long to wait before an expected event counts as missing.
@@ -133,7 +133,7 @@ func (w *fixture) missing(withoutFlaky bool) (missing []string) {
 }
 
 // hookName returns the name of the receiver of a webhook.
-func hookName(h fixtures.Webhook) string { return h.ID[len("whk_"):] }
+func hookName(h seed.Webhook) string { return h.ID[len("whk_"):] }
 
 // checkStrangers looks for deliveries of events that did not happen.
 func (w *fixture) checkStrangers() {

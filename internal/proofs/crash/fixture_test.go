@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/internal/proof"
+	"github.com/partnerkit/partnerkit/internal/seed"
 )
 
 // fixture is one run on one database: the servers, their clients and the responses that
@@ -74,7 +74,7 @@ func newFixture(t *testing.T, p *proof.Proof, nodes int) *fixture {
 	w.audit = w.newApp("audit", writing, []string{"steady", "invoice.created", "invoice.paid"}, []string{flaky, "customer.created"})
 	for i := range writers {
 		a := w.newApp(fmt.Sprintf("writer%d", i), writing, []string{fmt.Sprintf("own%d", i), "app_data.updated"})
-		a.AppDataFields = []fixtures.Field{{ResourceType: "invoice", Key: "note", Type: "TEXT"}}
+		a.AppDataFields = []seed.Field{{ResourceType: "invoice", Key: "note", Type: "TEXT"}}
 		w.writers = append(w.writers, a)
 	}
 	for i := range keepers {

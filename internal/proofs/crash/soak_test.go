@@ -11,9 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/internal/proof"
+	"github.com/partnerkit/partnerkit/internal/seed"
 )
 
 // soakVar names the variable with the duration of the soak, as in "2h".
@@ -92,7 +92,7 @@ func TestSoakNodes(t *testing.T) {
 func (w *fixture) addDeadEndpoint() {
 	w.abandoned = w.newApp("abandoned", []string{"profile:read", "invoices:read"})
 	w.apps = w.apps[:len(w.apps)-1] // its deliveries never arrive: no check looks for them
-	w.abandoned.Webhooks = []fixtures.Webhook{{ID: "whk_abandoned", URL: "http://127.0.0.1:1/", Secret: hookSecret, Events: []string{"invoice.created"}}}
+	w.abandoned.Webhooks = []seed.Webhook{{ID: "whk_abandoned", URL: "http://127.0.0.1:1/", Secret: hookSecret, Events: []string{"invoice.created"}}}
 }
 
 // killOnce kills the node at a place, starts it again and checks.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/internal/proof"
+	"github.com/partnerkit/partnerkit/internal/seed"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
@@ -75,13 +75,13 @@ func testBurst(t *testing.T, environment []string, apps, hooks, invoices int) {
 	data := newFixtures(apps+1, bystanders+1)
 	for i := range data.Apps {
 		for j := range hooks {
-			data.Apps[i].Webhooks = append(data.Apps[i].Webhooks, fixtures.Webhook{
+			data.Apps[i].Webhooks = append(data.Apps[i].Webhooks, seed.Webhook{
 				ID: fmt.Sprintf("whk_%d_%d", i, j), URL: fmt.Sprintf("%s/%d/%d", busy.URL, i, j), Events: []string{"invoice.created"}, Secret: "whsec_of_the_busy_ones",
 			})
 		}
 	}
 	last := &data.Apps[apps]
-	last.Webhooks = []fixtures.Webhook{{ID: "whk_quiet", URL: quiet.URL, Events: []string{"invoice.created"}, Secret: "whsec_of_the_quiet_one"}}
+	last.Webhooks = []seed.Webhook{{ID: "whk_quiet", URL: quiet.URL, Events: []string{"invoice.created"}, Secret: "whsec_of_the_quiet_one"}}
 	b.victim = startVictim(t, data, environment...)
 	for _, a := range data.Apps[:apps] {
 		_, got, err := b.connect(a, "usr_0", "biz_0")

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/internal/proof"
+	"github.com/partnerkit/partnerkit/internal/seed"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
@@ -34,7 +34,7 @@ func TestHostile(t *testing.T) {
 	data := newFixtures(2, 4)
 	modes := hostileReceivers(t)
 	for name, address := range modes {
-		data.Apps[1].Webhooks = append(data.Apps[1].Webhooks, fixtures.Webhook{ID: "whk_" + strings.ReplaceAll(name, " ", "_"), URL: address, Events: []string{"invoice.created"}, Secret: fixtures.Optional("whsec_of_" + strings.ReplaceAll(name, " ", "_"))})
+		data.Apps[1].Webhooks = append(data.Apps[1].Webhooks, seed.Webhook{ID: "whk_" + strings.ReplaceAll(name, " ", "_"), URL: address, Events: []string{"invoice.created"}, Secret: seed.Optional("whsec_of_" + strings.ReplaceAll(name, " ", "_"))})
 	}
 	v := startVictim(t, data)
 	person, access, err := v.connect(data.Apps[0], "usr_0", "biz_0")

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/internal/proof"
+	"github.com/partnerkit/partnerkit/internal/seed"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
@@ -211,7 +211,7 @@ const (
 )
 
 // targets are all endpoints that take a body; in CI, one of each size.
-func (v *victim) targets(data fixtures.Data) []target {
+func (v *victim) targets(data seed.Data) []target {
 	person, err := v.signIn("usr_0", "biz_0")
 	if err != nil {
 		v.Fatal(err)

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
 	"github.com/partnerkit/partnerkit/internal/proof"
+	"github.com/partnerkit/partnerkit/internal/seed"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 )
 
@@ -61,9 +61,9 @@ func TestSoak(t *testing.T) {
 		if i%4 == 3 {
 			path = "/fails"
 		}
-		data.Apps[i].Webhooks = []fixtures.Webhook{{
+		data.Apps[i].Webhooks = []seed.Webhook{{
 			ID: fmt.Sprintf("whk_%d", i), URL: receiver.URL + path, Events: []string{"invoice.created", "customer.created", "app.installed"},
-			Secret: fixtures.Optional(fmt.Sprintf("whsec_of_app_%d", i)),
+			Secret: seed.Optional(fmt.Sprintf("whsec_of_app_%d", i)),
 		}}
 	}
 	v := startVictim(t, data)
@@ -98,7 +98,7 @@ func TestSoak(t *testing.T) {
 type soak struct {
 	*victim
 	proof    *proof.Proof
-	data     fixtures.Data
+	data     seed.Data
 	requests atomic.Int64
 
 	mu      sync.Mutex

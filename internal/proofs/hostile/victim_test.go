@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/examples/server/servertest"
+	"github.com/partnerkit/partnerkit/internal/seed"
 )
 
 // victim is the reference server in a separate process.
@@ -23,7 +23,7 @@ type victim struct {
 
 // startVictim starts the server with the given data and environment variables, and stops
 // it at the end of the test. PARTNERKIT_DB is a SQLite file unless environment sets it.
-func startVictim(t testing.TB, data fixtures.Data, environment ...string) *victim {
+func startVictim(t testing.TB, data seed.Data, environment ...string) *victim {
 	t.Helper()
 	folder := t.TempDir()
 	p, err := servertest.Config{

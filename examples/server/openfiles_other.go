@@ -1,7 +1,0 @@
-//go:build !unix
-
-package main
-
-// openFiles returns how many files the process is taken to open at a time, where the
-// operating system sets no limit.
-func openFiles() int { return defaultOpenFiles }

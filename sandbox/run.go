@@ -1,0 +1,125 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/partnerkit/partnerkit/ratelimit"
+)
+
+// run returns the whole program: it serves until ctx ends, and then returns nil.
+func (p Program) run(ctx context.Context, o options, stdout, stderr io.Writer) (err error) {
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	s := &server{program: p, options: o, log: log}
+	if s.isDev, err = o.development(); err != nil {
+		return err
+	}
+	if s.ring, err = o.keyring(s.isDev, log); err != nil {
+		return err
+	}
+	if s.proxies, err = ratelimit.NewProxies(o.proxies); err != nil {
+		return usage(err)
+	}
+	data, err := p.readFixtures(o.fixtures, s.isDev)
+	if err != nil {
+		return err
+	}
+
+	if s.store, err = o.openStore(ctx, log); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.store.Close()) }()
+	if s.metrics, err = newMetrics(); err != nil {
+		return err
+	}
+	var closeLimiter func()
+	if s.limiter, closeLimiter, err = s.openLimiter(ctx, o.redis); err != nil {
+		return err
+	}
+	defer closeLimiter()
+	if s.clock, err = newTimekeeper(ctx, s.store, log); err != nil {
+		return err
+	}
+
+	on, err := o.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer on.close()
+	if s.apiURL, err = on.api.url(o.apiURL); err != nil {
+		return err
+	}
+	if s.appURL, err = on.app.url(o.appURL); err != nil {
+		return err
+	}
+	if on.metrics != nil {
+		s.metricsURL = "http://" + on.metrics.sockets[0].Addr().String() + "/metrics"
+	}
+	if err := s.assemble(); err != nil {
+		return err
+	}
+	shown, err := s.fill(ctx, data)
+	if err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "listening", "api", on.api.addresses(), "app", on.app.addresses())
+	if err := s.oauth.CheckKeys(ctx); err != nil {
+		return fmt.Errorf("-key must open what this database has sealed: %w", err)
+	}
+	if err := greet(s, shown, stderr); err != nil {
+		return err
+	}
+	if err := sayReady(s, stdout); err != nil {
+		return err
+	}
+	return s.run(ctx, on)
+}
+
+// run serves both hosts and the metrics, and does what no request causes. It stops in order: the
+// listeners and the requests under way, the loops of the platform, the line to
+// other nodes.
+func (s *server) run(ctx context.Context, on listeners) error {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var lines sync.WaitGroup
+	if s.isDev {
+		lines.Go(func() { s.clock.follow(background) })
+	}
+
+	serving, stopServing := context.WithCancel(ctx)
+	defer stopServing()
+	working, stopWork := context.WithCancel(background)
+	defer stopWork()
+	worked := make(chan error, 1)
+	go func() {
+		worked <- s.platform.Run(working)
+		stopServing() // without its loops the platform is not whole
+	}()
+
+	sites := []site{
+		{newHTTPServer(s.api(), serveTimeouts, s.log), on.api, s.errors},
+		{newHTTPServer(s.app(), serveTimeouts, s.log), on.app, s.errors},
+	}
+	if on.metrics != nil {
+		sites = append(sites, site{newHTTPServer(s.monitoring(), serveTimeouts, s.log), on.metrics, s.errors})
+	}
+	limit := newConnectionLimit(openFiles(), s.proxies, s.metrics.refused.Inc, s.log)
+	for _, site := range sites {
+		site.ConnState = limit.note
+	}
+	connections, served := serve(serving, serveTimeouts, sites...)
+	s.log.Info("stopping: requests are done", "connections", connections)
+	stopWork()
+	err := errors.Join(served, <-worked)
+	stop()
+	lines.Wait()
+	if err != nil {
+		return fmt.Errorf("stopped: %w", err)
+	}
+	s.log.Info("stopped")
+	return nil
+}
