@@ -2,6 +2,10 @@
 // router and transactions of its own.
 //
 //	go run ./examples/embed
+//
+// With flags it is a sandbox for partners, see package sandbox:
+//
+//	go run ./examples/embed -dev
 package main
 
 import (
@@ -17,10 +21,14 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/keyring"
+	"github.com/partnerkit/partnerkit/sandbox"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
 )
 
 func main() {
+	if len(os.Args) > 1 {
+		sandbox.Main(configureSandbox)
+	}
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt)
 	if err := serve(ctx); err != nil {
 		log.Fatal(err)

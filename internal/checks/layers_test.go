@@ -31,7 +31,7 @@ var floors = [][]string{
 	6: {"partnertest", "sandbox"},
 	7: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/server/servertest/parts", "examples/books", "examples/books/ledger",
 		"examples/partner", "examples/partner/client",
-		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/start", "examples/listen", "examples/listen/listener",
+		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/sandbox", "examples/start", "examples/listen", "examples/listen/listener",
 		"internal/grown", "internal/checks", "internal/proofs", "internal/proofs/nodes", "internal/proofs/crash", "internal/proofs/hostile", "internal/proofs/mutants", "internal/proofs/growth", "internal/proofs/plans", "internal/proofs/powerloss", "internal/proofs/steady", "internal/proofs/fresh", "internal/release", "internal/harness", "internal/consoletest"},
 }
 
