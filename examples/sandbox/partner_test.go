@@ -34,10 +34,10 @@ type sandbox struct {
 	http.Client
 }
 
-func start(t *testing.T, program string) *sandbox {
+func start(t *testing.T, program string, flags ...string) *sandbox {
 	t.Helper()
 	s := &sandbox{T: t, Client: http.Client{Transport: &http.Transport{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	command := exec.CommandContext(t.Context(), program, "-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:")
+	command := exec.CommandContext(t.Context(), program, append([]string{"-api", "localhost:0", "-app", "localhost:0", "-db", ":memory:"}, flags...)...)
 	out, err := command.StdoutPipe()
 	s.must(err)
 	s.must(command.Start())
