@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/partner"
@@ -70,7 +71,7 @@ func (c *contracts) configure(cfg *partnerkit.Config) {
 // bill returns the cents that an app owes for a month, which is over.
 func (c *contracts) bill(ctx context.Context, usage *analytics.Counter, appID string, month time.Time) (int64, error) {
 	var bytes int64
-	err := usage.EachUsage(ctx, appID, month, month.AddDate(0, 1, -1), func(u analytics.Usage) error {
+	err := usage.EachUsage(ctx, appID, month, month.AddDate(0, 1, -1), func(u callstore.Usage) error {
 		bytes += u.Bytes
 		return nil
 	})
@@ -115,7 +116,7 @@ func TestPlans_AN03_LIM08(t *testing.T) {
 	month := h.Clock.Now().UTC()
 	month = time.Date(month.Year(), month.Month(), 1, 0, 0, 0, 0, time.UTC)
 	var counted int64
-	if err := h.Analytics().EachUsage(t.Context(), app.ID, month, month.AddDate(0, 1, -1), func(u analytics.Usage) error { counted += u.Bytes; return nil }); err != nil || counted != read {
+	if err := h.Analytics().EachUsage(t.Context(), app.ID, month, month.AddDate(0, 1, -1), func(u callstore.Usage) error { counted += u.Bytes; return nil }); err != nil || counted != read {
 		t.Errorf("AN-03: %d bytes are counted and %d were read, %v", counted, read, err)
 	}
 	if cents, err := c.bill(t.Context(), h.Analytics(), app.ID, month); err != nil || cents != 245_00 {

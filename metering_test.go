@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -94,9 +94,9 @@ func TestMetering_AN03(t *testing.T) {
 	t.Run("the first process", func(t *testing.T) { run(t, func(*partnertest.Harness) {}) })
 	t.Run("the second process", func(t *testing.T) {
 		run(t, func(h *partnertest.Harness) {
-			var used analytics.Usage
+			var used callstore.Usage
 			now := h.Clock.Now()
-			if err := h.Analytics().EachUsage(t.Context(), appID, now.AddDate(0, 0, -7), now, func(u analytics.Usage) error {
+			if err := h.Analytics().EachUsage(t.Context(), appID, now.AddDate(0, 0, -7), now, func(u callstore.Usage) error {
 				used.Calls, used.Errors, used.Bytes = used.Calls+u.Calls, used.Errors+u.Errors, used.Bytes+u.Bytes
 				return nil
 			}); err != nil {

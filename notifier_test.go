@@ -17,6 +17,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -197,7 +198,7 @@ func TestNotificationsOfTheConsole(t *testing.T) {
 	hook := send("POST", "/developer/apps/"+appID+"/webhooks", `{"url": "https://app.example/hook", "events": ["invoice.created"]}`, http.StatusCreated)
 	send("POST", "/developer/apps/"+appID+"/webhooks/"+fmt.Sprint(hook["id"])+"/rotate-secret", `{}`, http.StatusOK)
 	step("rotate", "signing_secret.rotated")
-	if _, err := h.Console().ReviewListing(t.Context(), console.Review{AppID: appID, State: console.RevisionApproved}); err == nil {
+	if _, err := h.Console().ReviewListing(t.Context(), console.Review{AppID: appID, State: consolestore.RevisionApproved}); err == nil {
 		t.Error("an app without a listing was approved")
 	}
 	step("refused review")

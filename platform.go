@@ -14,10 +14,13 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/events/eventstore"
@@ -47,12 +50,11 @@ type Store interface {
 	oauthstore.Store
 	keystore.Store
 	guard.WindowStore
-	analytics.Store
+	callstore.Store
 	eventstore.Store
 	webhookstore.Store
-	appdata.Store
-	console.Store
-	operator.Store
+	valuestore.Store
+	consolestore.Store
 }
 
 // Config of a [Platform]. Store, Host, Keyring and the two URLs are required; the zero value of

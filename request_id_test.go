@@ -16,7 +16,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -120,7 +120,7 @@ func TestRequestIDIsTheSameEverywhere_ERR05(t *testing.T) {
 		t.Errorf("spans %+v", spans.GetSpans())
 	}
 	h.Settle()
-	logged, err := h.Analytics().Requests(t.Context(), analytics.RequestQuery{AppID: app.ID, Limit: 10})
+	logged, err := h.Analytics().Requests(t.Context(), callstore.RequestQuery{AppID: app.ID, Limit: 10})
 	if err != nil || len(logged) != 1 || logged[0].RequestID != want {
 		t.Errorf("request log %+v, %v", logged, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
@@ -34,26 +35,9 @@ type Call struct {
 // MaxErrorBytes is how much of an error the request log keeps.
 const MaxErrorBytes = 4 << 10
 
-// Request is an entry of the request log. Any text in the form of a token, a code or a
-// secret of this library is masked, encoded or not; in Error PKCE verifiers are too.
-type Request struct {
-	ID         string // req_…, sorted by time
-	AppID      string
-	BusinessID string
-	Method     string
-	Route      string // empty: no route serves it
-	Status     int
-	Bytes      int64 // of the body of the response
-	Code       string
-	RequestID  string // that of the response's X-Request-Id, or the ID
-	Error      string // the body of an error, as sent; empty: there was none
-	At         time.Time
-	Took       time.Duration
-}
-
 // request makes the entry of a call. It runs off the request path.
-func (c Call) request() Request {
-	r := Request{
+func (c Call) request() callstore.Request {
+	r := callstore.Request{
 		ID: id.New(id.Request, c.At), AppID: c.AppID, BusinessID: clean(c.BusinessID), Method: clean(c.Method), Route: clean(c.Route), Status: c.Status, Bytes: c.Bytes,
 		Code: clean(c.Code), RequestID: clean(c.RequestID), Error: secret.Mask(storable(string(c.Error))), At: c.At.UTC().Truncate(time.Millisecond), Took: c.Took,
 	}

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/clock"
 )
 
@@ -20,7 +21,7 @@ const (
 // Config of a [Counter]. Store is required; the zero value of everything else is
 // its default.
 type Config struct {
-	Store Store
+	Store callstore.Store
 
 	// Clock determines the current day in reports, the time of flushes and the age of purged
 	// records; nil means real time.

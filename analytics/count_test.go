@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 )
 
 // AN-01: a call, an error from 400 up, and a refused one all three.
@@ -18,17 +19,17 @@ func TestAN01Counts(t *testing.T) {
 	for _, test := range []struct {
 		status      int
 		rateLimited bool
-		want        analytics.Counts
+		want        callstore.Counts
 	}{
-		{http.StatusOK, false, analytics.Counts{Calls: 1}},
-		{http.StatusCreated, false, analytics.Counts{Calls: 1}},
-		{http.StatusNotModified, false, analytics.Counts{Calls: 1}},
-		{399, false, analytics.Counts{Calls: 1}},
-		{http.StatusBadRequest, false, analytics.Counts{Calls: 1, Errors: 1}},
-		{http.StatusForbidden, false, analytics.Counts{Calls: 1, Errors: 1}},
-		{http.StatusInternalServerError, false, analytics.Counts{Calls: 1, Errors: 1}},
-		{http.StatusTooManyRequests, false, analytics.Counts{Calls: 1, Errors: 1}}, // the handler's own
-		{http.StatusTooManyRequests, true, analytics.Counts{Calls: 1, Errors: 1, RateLimited: 1}},
+		{http.StatusOK, false, callstore.Counts{Calls: 1}},
+		{http.StatusCreated, false, callstore.Counts{Calls: 1}},
+		{http.StatusNotModified, false, callstore.Counts{Calls: 1}},
+		{399, false, callstore.Counts{Calls: 1}},
+		{http.StatusBadRequest, false, callstore.Counts{Calls: 1, Errors: 1}},
+		{http.StatusForbidden, false, callstore.Counts{Calls: 1, Errors: 1}},
+		{http.StatusInternalServerError, false, callstore.Counts{Calls: 1, Errors: 1}},
+		{http.StatusTooManyRequests, false, callstore.Counts{Calls: 1, Errors: 1}}, // the handler's own
+		{http.StatusTooManyRequests, true, callstore.Counts{Calls: 1, Errors: 1, RateLimited: 1}},
 	} {
 		t.Run(fmt.Sprint(test.status, test.rateLimited), func(t *testing.T) {
 			t.Parallel()
@@ -92,8 +93,11 @@ func TestAN02Latency(t *testing.T) {
 	t.Parallel()
 	r := newHarness(t, analytics.Config{})
 	r.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200, Took: -time.Second}) // a clock that was set back
-	want := analytics.Latency{1}
-	for i, bound := range analytics.LatencyBounds() {
+	const ms = time.Millisecond
+	want := callstore.Latency{1}
+	for i, bound := range []time.Duration{
+		5 * ms, 10 * ms, 25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms, time.Second, 2500 * ms, 5 * time.Second, 10 * time.Second,
+	} {
 		r.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200, Took: bound})
 		r.Count(analytics.Call{AppID: "app_1", At: noon, Status: 200, Took: bound + 1})
 		want[i]++
@@ -144,7 +148,7 @@ func TestAN02ConcurrentSumsAreExact(t *testing.T) {
 	readers.Wait()
 	r.flush(t)
 
-	var sum analytics.Counts
+	var sum callstore.Counts
 	var latency int64
 	for i := range apps {
 		for _, b := range r.stored(t, fmt.Sprint("app_", i)) {
@@ -154,7 +158,7 @@ func TestAN02ConcurrentSumsAreExact(t *testing.T) {
 			}
 		}
 	}
-	want := analytics.Counts{Calls: callers * calls, Errors: callers * calls / 10, RateLimited: callers * calls / 10}
+	want := callstore.Counts{Calls: callers * calls, Errors: callers * calls / 10, RateLimited: callers * calls / 10}
 	if sum != want || latency != want.Calls {
 		t.Errorf("%+v and %d latencies, want %+v", sum, latency, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
@@ -42,10 +43,10 @@ type Counter struct {
 	unlogged atomic.Int64  // calls for which the request log had no room
 	full     chan struct{} // has a value when half of the room is taken
 
-	flushing chan struct{} // holds a value while a flush runs; it guards the fields below
-	unsent   []Batch       // taken from the shards and not known to be stored
-	number   int64         // of the last batch
-	told     int64         // how many dropped calls the log knows of
+	flushing chan struct{}     // holds a value while a flush runs; it guards the fields below
+	unsent   []callstore.Batch // taken from the shards and not known to be stored
+	number   int64             // of the last batch
+	told     int64             // how many dropped calls the log knows of
 
 	toldUnlogged int64          // likewise, of the request log
 	written      map[string]int // entries of the request log, by app, since it was trimmed
@@ -53,7 +54,7 @@ type Counter struct {
 
 type shard struct {
 	mu      sync.Mutex
-	buckets map[key]*Bucket
+	buckets map[key]*callstore.Bucket
 	groups  map[groupKey]*tally
 	calls   []Call   // for the request log
 	_       [16]byte // a cache line for each lock
@@ -109,20 +110,20 @@ func (c *Counter) Count(call Call) {
 			return
 		}
 	}
-	b.count(call.Status, call.RateLimited)
+	b.Count(call.Status, call.RateLimited)
 	b.Latency.Count(call.Took)
 	c.group(s, &call)
 }
 
 // open adds a bucket to a locked shard. It returns nil when the bucket does not fit.
-func (c *Counter) open(s *shard, k key) *Bucket {
+func (c *Counter) open(s *shard, k key) *callstore.Bucket {
 	if !text.IsStorable(k.appID) || !c.reserve(&c.waiting, c.cfg.MaxBuckets) {
 		return nil
 	}
 	k.appID = strings.Clone(k.appID) // it may be a piece of something larger
-	b := &Bucket{AppID: k.appID, Hour: time.Unix(k.hour, 0).UTC()}
+	b := &callstore.Bucket{AppID: k.appID, Hour: time.Unix(k.hour, 0).UTC()}
 	if s.buckets == nil {
-		s.buckets = make(map[key]*Bucket)
+		s.buckets = make(map[key]*callstore.Bucket)
 	}
 	s.buckets[k] = b
 	return b
@@ -153,9 +154,9 @@ func hourOf(t time.Time) int64 {
 
 // taken holds counts that were taken from memory to be written.
 type taken struct {
-	buckets  []Bucket
-	groups   []Group
-	requests []Request
+	buckets  []callstore.Bucket
+	groups   []callstore.Group
+	requests []callstore.Request
 	uses     map[string]time.Time
 }
 

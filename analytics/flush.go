@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 )
 
 const (
@@ -38,20 +40,20 @@ func (c *Counter) flush(ctx context.Context, take func() taken) error {
 	}
 	found := take()
 	for len(found.buckets)+len(found.groups)+len(found.requests) > 0 {
-		c.batch(Batch{Buckets: cut(&found.buckets), Groups: cut(&found.groups), Requests: cut(&found.requests)})
+		c.batch(callstore.Batch{Buckets: cut(&found.buckets), Groups: cut(&found.groups), Requests: cut(&found.requests)})
 	}
 	for ids := slices.Sorted(maps.Keys(found.uses)); len(ids) > 0; {
 		uses := map[string]time.Time{}
 		for _, id := range cut(&ids) {
 			uses[id] = found.uses[id]
 		}
-		c.batch(Batch{Uses: uses})
+		c.batch(callstore.Batch{Uses: uses})
 	}
 	return c.send(ctx)
 }
 
 // batch adds the next batch to the unsent ones.
-func (c *Counter) batch(b Batch) {
+func (c *Counter) batch(b callstore.Batch) {
 	c.number++
 	b.Writer, b.Number, b.At = c.writer, c.number, c.cfg.Clock.Now()
 	c.unsent = append(c.unsent, b)
@@ -79,14 +81,14 @@ func (c *Counter) send(ctx context.Context) error {
 		for _, r := range c.unsent[0].Requests {
 			c.written[r.AppID]++
 		}
-		c.unsent[0] = Batch{} // the slice behind keeps nothing alive
+		c.unsent[0] = callstore.Batch{} // the slice behind keeps nothing alive
 		c.unsent = c.unsent[1:]
 	}
 	c.unsent = nil
 	return nil
 }
 
-func (c *Counter) add(ctx context.Context, batch Batch) error {
+func (c *Counter) add(ctx context.Context, batch callstore.Batch) error {
 	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
 	defer cancel()
 	return c.cfg.Store.AddCalls(ctx, batch)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/testdb"
@@ -64,7 +65,7 @@ func (r *harness) flush(t testing.TB) {
 }
 
 // stored returns the buckets of an app as they are in the store, unflushed.
-func (r *harness) stored(t testing.TB, appID string) []analytics.Bucket {
+func (r *harness) stored(t testing.TB, appID string) []callstore.Bucket {
 	t.Helper()
 	buckets, err := r.env.Calls(context.WithoutCancel(t.Context()), appID, noon.AddDate(-5, 0, 0), noon.AddDate(5, 0, 0))
 	if err != nil {
@@ -75,7 +76,7 @@ func (r *harness) stored(t testing.TB, appID string) []analytics.Bucket {
 
 func (r *harness) storedCalls(t testing.TB, appID string) int64 {
 	t.Helper()
-	var sum analytics.Counts
+	var sum callstore.Counts
 	for _, b := range r.stored(t, appID) {
 		sum.Add(b.Counts)
 	}
@@ -85,7 +86,7 @@ func (r *harness) storedCalls(t testing.TB, appID string) int64 {
 // flaky is the harness's store.
 type flaky harness
 
-func (f *flaky) AddCalls(ctx context.Context, batch analytics.Batch) error {
+func (f *flaky) AddCalls(ctx context.Context, batch callstore.Batch) error {
 	if f.down.Load() {
 		return errDown
 	}
@@ -95,7 +96,7 @@ func (f *flaky) AddCalls(ctx context.Context, batch analytics.Batch) error {
 	return f.env.AddCalls(ctx, batch)
 }
 
-func (f *flaky) Calls(ctx context.Context, appID string, from, to time.Time) ([]analytics.Bucket, error) {
+func (f *flaky) Calls(ctx context.Context, appID string, from, to time.Time) ([]callstore.Bucket, error) {
 	return f.env.Calls(ctx, appID, from, to)
 }
 
@@ -103,15 +104,15 @@ func (f *flaky) LastUses(ctx context.Context, installationIDs []string) (map[str
 	return f.env.LastUses(ctx, installationIDs)
 }
 
-func (f *flaky) CallGroups(ctx context.Context, q analytics.GroupQuery) ([]analytics.Group, error) {
+func (f *flaky) CallGroups(ctx context.Context, q callstore.GroupQuery) ([]callstore.Group, error) {
 	return f.env.CallGroups(ctx, q)
 }
 
-func (f *flaky) Usage(ctx context.Context, q analytics.UsageQuery) ([]analytics.Usage, error) {
+func (f *flaky) Usage(ctx context.Context, q callstore.UsageQuery) ([]callstore.Usage, error) {
 	return f.env.Usage(ctx, q)
 }
 
-func (f *flaky) Requests(ctx context.Context, q analytics.RequestQuery) ([]analytics.Request, error) {
+func (f *flaky) Requests(ctx context.Context, q callstore.RequestQuery) ([]callstore.Request, error) {
 	return f.env.Requests(ctx, q)
 }
 

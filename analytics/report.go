@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -26,14 +27,14 @@ type Report struct {
 
 // Figures are counters of calls, and how long the calls took.
 type Figures struct {
-	Counts
+	callstore.Counts
 	// P50MS and P95MS are the median and the 95th percentile of the durations, in
-	// milliseconds; see [Latency.Percentile]. They are 0 if there were no calls.
+	// milliseconds; see [callstore.Latency.Percentile]. They are 0 if there were no calls.
 	P50MS float64 `json:"p50Ms,omitempty"`
 	P95MS float64 `json:"p95Ms,omitempty"`
 }
 
-func newFigures(counts Counts, latency Latency) Figures {
+func newFigures(counts callstore.Counts, latency callstore.Latency) Figures {
 	inMS := func(percent int) float64 {
 		return float64(latency.Percentile(percent).Round(100*time.Microsecond)) / float64(time.Millisecond)
 	}
@@ -49,8 +50,8 @@ type Day struct {
 // Hour is a UTC hour of a chart.
 type Hour struct {
 	Start time.Time `json:"start"`
-	Counts
-	Latency Latency `json:"latency"` // see LatencyBounds
+	callstore.Counts
+	Latency callstore.Latency `json:"latency"` // see callstore.Latency
 }
 
 // MarshalJSON implements json.Marshaler. Start has milliseconds.
@@ -81,7 +82,7 @@ func (c *Counter) Report(ctx context.Context, appID string, days int) (Report, e
 	for i := range r.Days {
 		r.Days[i].Date = first.AddDate(0, 0, i).Format(time.DateOnly)
 	}
-	all, latencies := Latency{}, make([]Latency, days)
+	all, latencies := callstore.Latency{}, make([]callstore.Latency, days)
 	for _, b := range buckets {
 		i := b.Hour.Sub(first) / day
 		r.Totals.Add(b.Counts)
@@ -122,7 +123,7 @@ func (c *Counter) Hours(ctx context.Context, appID string, from, to time.Time) (
 
 // read flushes first, so that a developer sees the call just made. It flushes only the
 // app's own buckets, so that frequent reads do not make the node write all counters.
-func (c *Counter) read(ctx context.Context, appID string, from, to time.Time) ([]Bucket, error) {
+func (c *Counter) read(ctx context.Context, appID string, from, to time.Time) ([]callstore.Bucket, error) {
 	if appID == "" {
 		return nil, errors.New("analytics: a report needs an app")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 )
 
 // AN-02: what the console shows, as it is sent. Days are filled in, oldest first
@@ -141,9 +142,9 @@ func TestAN02Hours(t *testing.T) {
 	r.Count(analytics.Call{AppID: "app_1", At: noon.Add(2 * time.Hour), Status: 200, Took: time.Minute})
 	r.Count(analytics.Call{AppID: "app_1", At: noon.Add(3 * time.Hour), Status: 200})
 	want := []analytics.Hour{
-		{Start: noon, Counts: analytics.Counts{Calls: 1, Errors: 1}, Latency: analytics.Latency{3: 1}},
+		{Start: noon, Counts: callstore.Counts{Calls: 1, Errors: 1}, Latency: callstore.Latency{3: 1}},
 		{Start: noon.Add(time.Hour)},
-		{Start: noon.Add(2 * time.Hour), Counts: analytics.Counts{Calls: 1}, Latency: analytics.Latency{11: 1}},
+		{Start: noon.Add(2 * time.Hour), Counts: callstore.Counts{Calls: 1}, Latency: callstore.Latency{11: 1}},
 	}
 	for _, period := range [][2]time.Duration{{0, 3 * time.Hour}, {59 * time.Minute, 2*time.Hour + 1}} {
 		got, err := r.Hours(t.Context(), "app_1", noon.Add(period[0]), noon.Add(period[1]))
@@ -169,14 +170,14 @@ func TestAN02Hours(t *testing.T) {
 func TestAN02Percentile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		latency  analytics.Latency
+		latency  callstore.Latency
 		p50, p95 time.Duration
 	}{
 		"no calls":      {},
-		"one call":      {analytics.Latency{3: 1}, 50 * time.Millisecond, 50 * time.Millisecond},
-		"spread evenly": {analytics.Latency{100}, 2500 * time.Microsecond, 4750 * time.Microsecond},
-		"two kinds":     {analytics.Latency{0: 90, 7: 10}, 5 * time.Millisecond * 50 / 90, 750 * time.Millisecond},
-		"very slow":     {analytics.Latency{11: 3}, 10 * time.Second, 10 * time.Second},
+		"one call":      {callstore.Latency{3: 1}, 50 * time.Millisecond, 50 * time.Millisecond},
+		"spread evenly": {callstore.Latency{100}, 2500 * time.Microsecond, 4750 * time.Microsecond},
+		"two kinds":     {callstore.Latency{0: 90, 7: 10}, 5 * time.Millisecond * 50 / 90, 750 * time.Millisecond},
+		"very slow":     {callstore.Latency{11: 3}, 10 * time.Second, 10 * time.Second},
 	} {
 		if p50, p95 := c.latency.Percentile(50), c.latency.Percentile(95); p50 != c.p50 || p95 != c.p95 {
 			t.Errorf("%s: %v and %v, want %v and %v", name, p50, p95, c.p50, c.p95)

@@ -3,7 +3,8 @@ package analytics
 import (
 	"context"
 	"fmt"
-	"time"
+
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 )
 
 // The request log of an app has the calls of the last [RequestRetention], and at most
@@ -20,34 +21,10 @@ const (
 	trimBatch = 500
 )
 
-// RequestStore keeps the request log. [Store.AddCalls] adds its entries.
-type RequestStore interface {
-	// Requests lists entries, newest first.
-	Requests(ctx context.Context, q RequestQuery) ([]Request, error)
-	// TrimRequests deletes entries of an app beyond its newest keep ones, at most limit, and
-	// returns how many.
-	TrimRequests(ctx context.Context, appID string, keep, limit int) (int, error)
-}
-
-// RequestQuery asks for entries of the request log. Zero fields select everything.
-type RequestQuery struct {
-	AppID                string
-	ID                   string
-	MinStatus, MaxStatus int // both inclusive
-	Route                string
-	Path                 string // a part of the path of Route
-	BusinessID           string
-	RequestID            string
-	Since                time.Time // at or after this
-	Until                time.Time // before this
-	Before               string    // only entries with a smaller id
-	Limit                int
-}
-
 // Requests lists the calls of an app, newest first, every one included that this node has
 // seen. What other nodes still hold in memory is missing, and so is what is older than
 // [RequestRetention].
-func (c *Counter) Requests(ctx context.Context, q RequestQuery) ([]Request, error) {
+func (c *Counter) Requests(ctx context.Context, q callstore.RequestQuery) ([]callstore.Request, error) {
 	if err := c.flush(ctx, func() taken { return c.takeOf(q.AppID) }); err != nil {
 		return nil, err
 	}

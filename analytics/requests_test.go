@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 )
 
 // failedCall is a call that the request log keeps the error of.
@@ -27,7 +28,7 @@ func TestCON10LogIsWrittenAtShutdown(t *testing.T) {
 			r.Count(call)
 		}
 		_ = stop() // the context's error
-		stored, err := r.env.Requests(t.Context(), analytics.RequestQuery{AppID: "app_1", Limit: calls + 1})
+		stored, err := r.env.Requests(t.Context(), callstore.RequestQuery{AppID: "app_1", Limit: calls + 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/clock"
 )
 
@@ -105,9 +106,9 @@ func TestShutdownIsBounded(t *testing.T) {
 	})
 }
 
-type stuck struct{ analytics.Store }
+type stuck struct{ callstore.Store }
 
-func (stuck) AddCalls(ctx context.Context, _ analytics.Batch) error {
+func (stuck) AddCalls(ctx context.Context, _ callstore.Batch) error {
 	<-ctx.Done()
 	return ctx.Err()
 }

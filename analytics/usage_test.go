@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 )
 
 // AN-03: usage by business and day, from the first call on and over the end of a process.
@@ -23,14 +24,14 @@ func TestUsage_AN03(t *testing.T) {
 	count(r.Counter, noon, "biz_1", 200, 30)
 	r.Count(analytics.Call{AppID: "app_2", BusinessID: "biz_1", At: noon, Status: 200, Bytes: 99})
 	r.Count(analytics.Call{AppID: "app_1", BusinessID: "biz_1", At: noon, Status: 401, Bytes: 99, HasDeadToken: true}) // is not counted
-	want := []analytics.Usage{
+	want := []callstore.Usage{
 		{Day: today.AddDate(0, 0, -1), BusinessID: "biz_1", Calls: 1, Bytes: 10},
 		{Day: today, BusinessID: "biz_1", Calls: 1, Bytes: 30},
 		{Day: today, BusinessID: "biz_2", Calls: 1, Errors: 1, Bytes: 20},
 	}
-	read := func(c *analytics.Counter, from, to time.Time) (all []analytics.Usage) {
+	read := func(c *analytics.Counter, from, to time.Time) (all []callstore.Usage) {
 		t.Helper()
-		if err := c.EachUsage(t.Context(), "app_1", from, to, func(u analytics.Usage) error { all = append(all, u); return nil }); err != nil {
+		if err := c.EachUsage(t.Context(), "app_1", from, to, func(u callstore.Usage) error { all = append(all, u); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return all
@@ -50,11 +51,11 @@ func TestUsage_AN03(t *testing.T) {
 	if diff := cmp.Diff(want, read(next, noon.AddDate(0, 0, -1), noon)); diff != "" {
 		t.Errorf("AN-03 two counters (-want +got)\n%s", diff)
 	}
-	page, err := next.Usage(t.Context(), analytics.UsageQuery{AppID: "app_1", From: noon.AddDate(0, 0, -399), To: noon, After: want[0].Cursor(), Limit: 1})
+	page, err := next.Usage(t.Context(), callstore.UsageQuery{AppID: "app_1", From: noon.AddDate(0, 0, -399), To: noon, After: want[0].Cursor(), Limit: 1})
 	if diff := cmp.Diff(want[1:2], page); err != nil || diff != "" {
 		t.Errorf("AN-03 a page: %v (-want +got)\n%s", err, diff)
 	}
-	for name, q := range map[string]analytics.UsageQuery{
+	for name, q := range map[string]callstore.UsageQuery{
 		"backwards": {AppID: "app_1", From: noon, To: noon.AddDate(0, 0, -1), Limit: 1}, "401 days": {AppID: "app_1", From: noon.AddDate(0, 0, -400), To: noon, Limit: 1},
 	} {
 		if _, err := next.Usage(t.Context(), q); !errors.Is(err, analytics.ErrPeriod) {
@@ -67,19 +68,19 @@ func TestUsage_AN03(t *testing.T) {
 func TestEachUsage_AN03(t *testing.T) {
 	t.Parallel()
 	r := newHarness(t, analytics.Config{})
-	var groups []analytics.Group
+	var groups []callstore.Group
 	for i := range 1001 {
-		groups = append(groups, analytics.Group{AppID: "app_1", Day: noon.Truncate(24 * time.Hour), By: analytics.ByBusiness, Key: string(rune('一' + i)), Bytes: 1})
+		groups = append(groups, callstore.Group{AppID: "app_1", Day: noon.Truncate(24 * time.Hour), By: callstore.ByBusiness, Key: string(rune('一' + i)), Bytes: 1})
 	}
-	if err := r.env.AddCalls(t.Context(), analytics.Batch{Writer: "w", Number: 1, At: noon, Groups: groups}); err != nil {
+	if err := r.env.AddCalls(t.Context(), callstore.Batch{Writer: "w", Number: 1, At: noon, Groups: groups}); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	if err := r.EachUsage(t.Context(), "app_1", noon, noon, func(u analytics.Usage) error { seen[u.BusinessID] = true; return nil }); err != nil || len(seen) != len(groups) {
+	if err := r.EachUsage(t.Context(), "app_1", noon, noon, func(u callstore.Usage) error { seen[u.BusinessID] = true; return nil }); err != nil || len(seen) != len(groups) {
 		t.Errorf("AN-03: %d entries of %d, %v", len(seen), len(groups), err)
 	}
 	failed := errors.New("no space left")
-	if err := r.EachUsage(t.Context(), "app_1", noon, noon, func(analytics.Usage) error { return failed }); !errors.Is(err, failed) {
+	if err := r.EachUsage(t.Context(), "app_1", noon, noon, func(callstore.Usage) error { return failed }); !errors.Is(err, failed) {
 		t.Errorf("AN-03: %v", err)
 	}
 }
@@ -96,7 +97,7 @@ func TestUsageIsKept_AN03(t *testing.T) {
 		r.clock.Advance(time.Hour)
 		time.Sleep(time.Hour)
 		var kept []string
-		used, err := r.env.Usage(t.Context(), analytics.UsageQuery{AppID: "app_1", From: today.AddDate(-5, 0, 0), To: today, Limit: 10})
+		used, err := r.env.Usage(t.Context(), callstore.UsageQuery{AppID: "app_1", From: today.AddDate(-5, 0, 0), To: today, Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,7 @@ func TestUsageIsKept_AN03(t *testing.T) {
 		if diff := cmp.Diff([]string{today.AddDate(0, 0, -400).Format(time.DateOnly), today.AddDate(0, 0, -91).Format(time.DateOnly), today.AddDate(0, 0, -90).Format(time.DateOnly), today.Format(time.DateOnly)}, kept); diff != "" {
 			t.Errorf("AN-03 (-want +got)\n%s", diff)
 		}
-		routes, err := r.env.CallGroups(t.Context(), analytics.GroupQuery{AppID: "app_1", By: analytics.ByRoute, From: today.AddDate(-5, 0, 0), To: noon, Limit: 10})
+		routes, err := r.env.CallGroups(t.Context(), callstore.GroupQuery{AppID: "app_1", By: callstore.ByRoute, From: today.AddDate(-5, 0, 0), To: noon, Limit: 10})
 		if err != nil || len(routes) != 1 || routes[0].Calls != 2 {
 			t.Errorf("groups by route: %v, %v", routes, err)
 		}
@@ -124,7 +125,7 @@ func TestUsageOfManyBusinesses_AN03(t *testing.T) {
 		dropped := r.observed(t, "dropped")
 		r.down.Store(false)
 		var calls int64
-		err := r.EachUsage(t.Context(), "app_1", noon, noon, func(u analytics.Usage) error { calls += u.Calls; return nil })
+		err := r.EachUsage(t.Context(), "app_1", noon, noon, func(u callstore.Usage) error { calls += u.Calls; return nil })
 		if err != nil || dropped == 0 || calls+dropped != 200 {
 			t.Errorf("AN-03: %d calls in the usage and %d dropped of 200, %v", calls, dropped, err)
 		}

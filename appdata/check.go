@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
@@ -17,13 +18,13 @@ import (
 // defaultMaxURL is how long a URL may be when its field does not say.
 const defaultMaxURL = 2048
 
-// Check returns why a value, in JSON, is not valid for the field, or "" if it is. Texts
+// checkValue returns why a value, in JSON, is not valid for the field, or "" if it is. Texts
 // are taken as they are: nothing is trimmed or converted.
-func (f Field) Check(value json.RawMessage) (reason string) {
+func checkValue(f valuestore.Field, value json.RawMessage) (reason string) {
 	switch f.Type {
-	case Number:
-		return f.checkNumber(string(value))
-	case Boolean:
+	case valuestore.Number:
+		return checkNumber(f, string(value))
+	case valuestore.Boolean:
 		if text := string(value); text != "true" && text != "false" {
 			return "must be true or false"
 		}
@@ -34,11 +35,11 @@ func (f Field) Check(value json.RawMessage) (reason string) {
 		return "must be a string"
 	}
 	switch f.Type {
-	case Text:
-		return f.checkLength(text, f.MaxLength)
-	case Date:
-		return f.checkDate(text)
-	case URL:
+	case valuestore.Text:
+		return checkLength(f, text, f.MaxLength)
+	case valuestore.Date:
+		return checkDate(f, text)
+	case valuestore.URL:
 		if !isURL(text) {
 			return "must be an absolute URL of http or https"
 		}
@@ -46,8 +47,8 @@ func (f Field) Check(value json.RawMessage) (reason string) {
 		if f.MaxLength != nil {
 			longest = *f.MaxLength
 		}
-		return f.checkLength(text, &longest)
-	case Choice:
+		return checkLength(f, text, &longest)
+	case valuestore.Choice:
 		if !slices.Contains(f.Choices, text) {
 			return "must be one of the choices"
 		}
@@ -56,7 +57,7 @@ func (f Field) Check(value json.RawMessage) (reason string) {
 	return "has a field of an unknown type"
 }
 
-func (f Field) checkLength(text string, longest *int) string {
+func checkLength(f valuestore.Field, text string, longest *int) string {
 	switch n := utf8.RuneCountInString(text); {
 	case f.MinLength != nil && n < *f.MinLength:
 		return fmt.Sprintf("must have at least %d characters", *f.MinLength)
@@ -66,7 +67,7 @@ func (f Field) checkLength(text string, longest *int) string {
 	return ""
 }
 
-func (f Field) checkNumber(text string) string {
+func checkNumber(f valuestore.Field, text string) string {
 	if !jsonNumber.MatchString(text) {
 		return "must be a number"
 	}
@@ -84,7 +85,7 @@ func (f Field) checkNumber(text string) string {
 	return ""
 }
 
-func (f Field) checkDate(text string) string {
+func checkDate(f valuestore.Field, text string) string {
 	switch {
 	case !isDay(text):
 		return "must be a date such as 2026-09-01"

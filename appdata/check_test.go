@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/optional"
 )
 
@@ -162,7 +163,7 @@ func TestFieldDeleted(t *testing.T) {
 // A field of a type that this code does not know, from a newer node, takes nothing.
 func TestUnknownType(t *testing.T) {
 	t.Parallel()
-	if got := (appdata.Field{Type: "COLOUR"}).Check([]byte(`"red"`)); got == "" {
+	if got := appdata.CheckValue(valuestore.Field{Type: "COLOUR"}, []byte(`"red"`)); got == "" {
 		t.Error("a value of an unknown type is taken")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/storage"
@@ -19,7 +20,7 @@ import (
 // Config of a [Service]. Store and Records are required; the zero value of everything
 // else is its default.
 type Config struct {
-	Store   Store
+	Store   valuestore.Store
 	Records Records
 	// Types are the types of records that take values, each with the scope that
 	// an app needs to read such a record; nil means [DefaultTypes].

@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/optional"
 )
@@ -28,18 +29,18 @@ const (
 // [strictjson.Decode]. In a change, absent members stay as they are and null removes a
 // rule or the label.
 type Declaration struct {
-	ResourceType optional.Member[string]      `json:"resourceType"`
-	Key          optional.Member[string]      `json:"key"` // a letter, then up to 63 letters, digits, dots, hyphens, underscores
-	Type         optional.Member[Type]        `json:"type"`
-	Label        optional.Member[string]      `json:"label"` // see MaxLabel
-	MinLength    optional.Member[int]         `json:"minLength"`
-	MaxLength    optional.Member[int]         `json:"maxLength"`
-	Min          optional.Member[json.Number] `json:"min"`
-	Max          optional.Member[json.Number] `json:"max"`
-	Decimals     optional.Member[int]         `json:"decimals"`
-	From         optional.Member[string]      `json:"from"`
-	To           optional.Member[string]      `json:"to"`
-	Choices      optional.Member[Choices]     `json:"choices"`
+	ResourceType optional.Member[string]          `json:"resourceType"`
+	Key          optional.Member[string]          `json:"key"` // a letter, then up to 63 letters, digits, dots, hyphens, underscores
+	Type         optional.Member[valuestore.Type] `json:"type"`
+	Label        optional.Member[string]          `json:"label"` // see MaxLabel
+	MinLength    optional.Member[int]             `json:"minLength"`
+	MaxLength    optional.Member[int]             `json:"maxLength"`
+	Min          optional.Member[json.Number]     `json:"min"`
+	Max          optional.Member[json.Number]     `json:"max"`
+	Decimals     optional.Member[int]             `json:"decimals"`
+	From         optional.Member[string]          `json:"from"`
+	To           optional.Member[string]          `json:"to"`
+	Choices      optional.Member[Choices]         `json:"choices"`
 	// Version, in a change, is the version that the change is based on. The error is CONFLICT
 	// if the field has another one.
 	Version optional.Member[int64] `json:"version"`
@@ -48,8 +49,8 @@ type Declaration struct {
 var validKey = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.-]{0,63}$`)
 
 // newField returns the field that d declares.
-func (s *Service) newField(d Declaration) (Field, error) {
-	f := Field{ResourceType: valueOf(d.ResourceType), Key: valueOf(d.Key), Type: valueOf(d.Type)}
+func (s *Service) newField(d Declaration) (valuestore.Field, error) {
+	f := valuestore.Field{ResourceType: valueOf(d.ResourceType), Key: valueOf(d.Key), Type: valueOf(d.Type)}
 	var v apierror.Validation
 	if _, ok := s.cfg.Types[f.ResourceType]; !ok {
 		v.Add("resourceType", "must be one of %s", s.typeNames)
@@ -67,7 +68,7 @@ func (s *Service) newField(d Declaration) (Field, error) {
 }
 
 // changed returns the field as d changes it.
-func (d Declaration) changed(f Field) (Field, error) {
+func (d Declaration) changed(f valuestore.Field) (valuestore.Field, error) {
 	var v apierror.Validation
 	switch sent := d.Version; {
 	case sent.IsSent && sent.Value == nil:
@@ -99,7 +100,7 @@ func fixed[T comparable](v *apierror.Validation, name string, m optional.Member[
 
 // applyTo sets the label and the rules. What is wrong with the options of a CHOICE is
 // told when nothing else is.
-func (d Declaration) applyTo(f Field, v *apierror.Validation) (Field, error) {
+func (d Declaration) applyTo(f valuestore.Field, v *apierror.Validation) (valuestore.Field, error) {
 	label := new(f.Label)
 	set(v, "label", d.Label, aLabel, &label)
 	if label == nil {
@@ -116,7 +117,7 @@ func (d Declaration) applyTo(f Field, v *apierror.Validation) (Field, error) {
 	if err := v.Err(); err != nil {
 		return f, err
 	}
-	if f.Type == Choice && !areChoices(f.Choices) {
+	if f.Type == valuestore.Choice && !areChoices(f.Choices) {
 		return f, apierror.New(apierror.InvalidChoices)
 	}
 	return f, nil

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -23,17 +24,17 @@ func (s *Service) DeleteValue(w http.ResponseWriter, r *http.Request) error {
 	}
 	now := s.now()
 	eventID := id.New(id.Event, now)
-	err = s.cfg.Store.DeleteValue(r.Context(), Removal{
+	err = s.cfg.Store.DeleteValue(r.Context(), valuestore.Removal{
 		AppID: p.AppID, BusinessID: p.BusinessID, ValueID: valueID,
-		Check: func(v Value) error { return s.access(p, v.ResourceType) },
-		Record: func(v Value) []partner.Event {
+		Check: func(v valuestore.Value) error { return s.access(p, v.ResourceType) },
+		Record: func(v valuestore.Value) []partner.Event {
 			gone := []deletedValue{{v.ID, v.ResourceType, v.ResourceID, v.Key}}
 			return updated(p, eventID, now, map[string][]deletedValue{"deleted": gone})
 		},
 		Respond: func(ctx context.Context, tx storage.Tx) error { return s.response(ctx, tx, http.StatusNoContent, nil) },
 	})
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		return apierror.New(apierror.AppDataValueNotFound, valueID)
 	case err != nil:
 		return apierror.Wrap("appdata", err)

@@ -3,9 +3,9 @@
 //
 // # Fields
 //
-// An app declares a [Field] for each kind of value, for one type of record and under one key.
+// An app declares a [valuestore.Field] for each kind of value, for one type of record and under one key.
 // Its developer does so in the developer console, which calls [Service.DeclareField]. The field
-// has a [Type] and rules. Type, key and type of record are final; label and rules may change
+// has a [valuestore.Type] and rules. Type, key and type of record are final; label and rules may change
 // ([Service.ChangeField]). Changed rules do not affect existing values, which are checked when
 // they are written again. Deleting a field removes its values everywhere and at once. A field
 // that is declared again under the same key starts without values.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/optional"
@@ -48,7 +49,7 @@ func Example() {
 
 	// What a console does for the app's developer.
 	field, err := data.DeclareField(ctx, "app_1", appdata.Declaration{
-		ResourceType: optional.Of("invoice"), Key: optional.Of("weight"), Type: optional.Of(appdata.Number), Decimals: optional.Of(1),
+		ResourceType: optional.Of("invoice"), Key: optional.Of("weight"), Type: optional.Of(valuestore.Number), Decimals: optional.Of(1),
 	})
 	if err != nil {
 		log.Print(err)

@@ -13,8 +13,10 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/optional"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // messages are what a validation error says; nil for any other error.
@@ -42,7 +44,7 @@ func TestFieldShape(t *testing.T) {
 		field := k.declare(app, text)
 		stored, err := k.data.Field(t.Context(), app.ID, field.ID)
 		k.Must(err)
-		for _, f := range []appdata.Field{field, stored} {
+		for _, f := range []valuestore.Field{field, stored} {
 			got, err := apierror.EncodeJSON(f)
 			k.Must(err)
 			full := fmt.Sprintf(`{"id":%q,"resourceType":"invoice",%s,"version":1,"createdAt":"2026-09-01T12:00:00.000Z","updatedAt":"2026-09-01T12:00:00.000Z"}`, field.ID, want)
@@ -109,18 +111,18 @@ func TestDeclareRefuses(t *testing.T) {
 	}
 	// From Go, without the decoder that refuses such texts.
 	for name, d := range map[string]appdata.Declaration{
-		"label": {Label: optional.Of("a\x00")}, "label ": {Label: optional.Of("\xff")}, "min": {Type: optional.Of(appdata.Number), Min: optional.Of(json.Number("1_0"))},
-		"choices": {Type: optional.Of(appdata.Choice), Choices: optional.Of(appdata.Choices{"a\x00"})},
+		"label": {Label: optional.Of("a\x00")}, "label ": {Label: optional.Of("\xff")}, "min": {Type: optional.Of(valuestore.Number), Min: optional.Of(json.Number("1_0"))},
+		"choices": {Type: optional.Of(valuestore.Choice), Choices: optional.Of(appdata.Choices{"a\x00"})},
 	} {
 		d.ResourceType, d.Key = optional.Of("invoice"), optional.Of("go")
 		if name == "label" || name == "label " {
-			d.Type = optional.Of(appdata.Text)
+			d.Type = optional.Of(valuestore.Text)
 		}
 		if _, err := k.data.DeclareField(t.Context(), app.ID, d); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
-	if _, err := k.tryDeclare("app_absent", named("a")); !errors.Is(err, appdata.ErrNotFound) {
+	if _, err := k.tryDeclare("app_absent", named("a")); !errors.Is(err, partner.ErrNotFound) {
 		t.Errorf("an absent app: %v", err)
 	}
 }
@@ -215,7 +217,7 @@ func TestChangeField(t *testing.T) {
 		if err == nil {
 			text, _ := json.Marshal(struct {
 				Label string `json:"label,omitempty"`
-				appdata.Rules
+				valuestore.Rules
 			}{changed.Label, changed.Rules})
 			got, want = string(text), changed
 			if !changed.UpdatedAt.Equal(k.Clock.Now()) || changed.CreatedAt != before.CreatedAt {
@@ -241,7 +243,7 @@ func TestFieldsOfOtherApps(t *testing.T) {
 	_, read := k.data.Field(t.Context(), theirs.ID, field.ID)
 	_, changed := k.data.ChangeField(t.Context(), theirs.ID, field.ID, appdata.Declaration{Label: optional.Member[string]{IsSent: true}})
 	for name, err := range map[string]error{"read": read, "change": changed, "delete": k.data.DeleteField(t.Context(), theirs.ID, field.ID)} {
-		if !errors.Is(err, appdata.ErrNotFound) {
+		if !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -258,14 +260,14 @@ func TestFieldLimits(t *testing.T) {
 		k.declare(app, text(n))
 	}
 	_, err := k.tryDeclare(app.ID, text(100))
-	if diff := cmp.Diff([]string{"an app has at most 100 fields"}, messages(err)); diff != "" || !errors.Is(err, appdata.ErrTooMany) {
+	if diff := cmp.Diff([]string{"an app has at most 100 fields"}, messages(err)); diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	all, err := k.data.Fields(t.Context(), app.ID)
 	k.Must(err)
 	k.Must(k.data.DeleteField(t.Context(), app.ID, all[0].ID))
 	_, err = k.tryDeclare(app.ID, `{"resourceType":"invoice","key":"`+all[1].Key+`","type":"URL"}`)
-	if diff := cmp.Diff([]string{"key " + all[1].Key + " is declared for invoice already"}, messages(err)); diff != "" || !errors.Is(err, appdata.ErrTaken) {
+	if diff := cmp.Diff([]string{"key " + all[1].Key + " is declared for invoice already"}, messages(err)); diff != "" || !errors.Is(err, valuestore.ErrTaken) {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	k.declare(app, `{"resourceType":"customer","key":"`+all[1].Key+`","type":"URL"}`)

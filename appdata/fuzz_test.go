@@ -16,6 +16,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
@@ -29,33 +30,33 @@ func FuzzCheck(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	fields := map[appdata.Type]appdata.Field{
-		appdata.Text:    {Type: appdata.Text, Rules: appdata.Rules{MinLength: new(1), MaxLength: new(5)}},
-		appdata.Number:  {Type: appdata.Number, Rules: appdata.Rules{Min: new(json.Number("-0.5")), Max: new(json.Number("1e3")), Decimals: new(2)}},
-		appdata.Boolean: {Type: appdata.Boolean},
-		appdata.Date:    {Type: appdata.Date, Rules: appdata.Rules{From: new("2000-01-01"), To: new("2030-12-31")}},
-		appdata.URL:     {Type: appdata.URL},
-		appdata.Choice:  {Type: appdata.Choice, Rules: appdata.Rules{Choices: []string{"new", "done"}}},
+	fields := map[valuestore.Type]valuestore.Field{
+		valuestore.Text:    {Type: valuestore.Text, Rules: valuestore.Rules{MinLength: new(1), MaxLength: new(5)}},
+		valuestore.Number:  {Type: valuestore.Number, Rules: valuestore.Rules{Min: new(json.Number("-0.5")), Max: new(json.Number("1e3")), Decimals: new(2)}},
+		valuestore.Boolean: {Type: valuestore.Boolean},
+		valuestore.Date:    {Type: valuestore.Date, Rules: valuestore.Rules{From: new("2000-01-01"), To: new("2030-12-31")}},
+		valuestore.URL:     {Type: valuestore.URL},
+		valuestore.Choice:  {Type: valuestore.Choice, Rules: valuestore.Rules{Choices: []string{"new", "done"}}},
 	}
 	low, high, hundred := big.NewRat(-1, 2), big.NewRat(1000, 1), big.NewRat(100, 1)
 	f.Fuzz(func(t *testing.T, value []byte) {
 		for typ, field := range fields {
-			if field.Check(value) != "" {
+			if appdata.CheckValue(field, value) != "" {
 				continue
 			}
 			if !json.Valid(value) || !utf8.Valid(value) {
 				t.Fatalf("%s takes %q", typ, value)
 			}
 			var text string
-			if err := json.Unmarshal(value, &text); err != nil && typ != appdata.Number && typ != appdata.Boolean || strings.Contains(text, "\x00") {
+			if err := json.Unmarshal(value, &text); err != nil && typ != valuestore.Number && typ != valuestore.Boolean || strings.Contains(text, "\x00") {
 				t.Fatalf("%s takes %q", typ, value)
 			}
 			switch typ {
-			case appdata.Text:
+			case valuestore.Text:
 				if n := utf8.RuneCountInString(text); n < 1 || n > 5 {
 					t.Errorf("%q has %d characters", value, n)
 				}
-			case appdata.Number:
+			case valuestore.Number:
 				significand, _, _ := strings.Cut(strings.ToLower(string(value)), "e")
 				if strings.Trim(significand, "-0.") == "" {
 					continue // zero, with any exponent; big.Rat limits it
@@ -64,19 +65,19 @@ func FuzzCheck(f *testing.F) {
 				if !ok || n.Cmp(low) < 0 || n.Cmp(high) > 0 || !new(big.Rat).Mul(n, hundred).IsInt() {
 					t.Errorf("NUMBER takes %q", value)
 				}
-			case appdata.Boolean:
+			case valuestore.Boolean:
 				if s := string(value); s != "true" && s != "false" {
 					t.Errorf("BOOLEAN takes %q", value)
 				}
-			case appdata.Date:
+			case valuestore.Date:
 				if day, err := time.Parse(time.DateOnly, text); err != nil || day.Year() < 2000 || day.Year() > 2030 || day.Format(time.DateOnly) != text {
 					t.Errorf("DATE takes %q", value)
 				}
-			case appdata.URL:
+			case valuestore.URL:
 				if r, err := http.NewRequest(http.MethodGet, text, http.NoBody); err != nil || r.URL.Host == "" || !strings.HasPrefix(strings.ToLower(text), "http") {
 					t.Errorf("URL takes %q: %v", value, err)
 				}
-			case appdata.Choice:
+			case valuestore.Choice:
 				if text != "new" && text != "done" {
 					t.Errorf("CHOICE takes %q", value)
 				}
@@ -180,7 +181,7 @@ func FuzzDeclareField(f *testing.F) {
 			t.Errorf("%s: %v\n%s", body, err, diff)
 		}
 		for _, value := range []string{`"a"`, `1.5`, `true`, `"2026-09-01"`, `"https://a.example"`, `null`} {
-			_ = read.Check(json.RawMessage(value))
+			_ = appdata.CheckValue(read, json.RawMessage(value))
 		}
 		if err := k.data.DeleteField(t.Context(), app.ID, made.ID); err != nil {
 			t.Fatal(err)

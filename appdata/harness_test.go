@@ -13,6 +13,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/guard"
@@ -68,17 +69,17 @@ func newAPIOn(t testing.TB, open testdb.Opener, changes ...func(*appdata.Config)
 }
 
 // declare declares a field from its JSON.
-func (k *api) declare(app partner.App, text string) appdata.Field {
+func (k *api) declare(app partner.App, text string) valuestore.Field {
 	k.Helper()
 	f, err := k.tryDeclare(app.ID, text)
 	k.Must(err)
 	return f
 }
 
-func (k *api) tryDeclare(appID, text string) (appdata.Field, error) {
+func (k *api) tryDeclare(appID, text string) (valuestore.Field, error) {
 	d, err := declaration(text)
 	if err != nil {
-		return appdata.Field{}, err
+		return valuestore.Field{}, err
 	}
 	return k.data.DeclareField(k.Context(), appID, d)
 }
@@ -145,10 +146,10 @@ type response struct {
 }
 
 // values wants success and returns what it lists.
-func (a response) values() []appdata.Value {
+func (a response) values() []valuestore.Value {
 	a.Helper()
 	var body struct {
-		Values, Data []appdata.Value
+		Values, Data []valuestore.Value
 	}
 	a.Want(http.StatusOK).Decode(&body)
 	return slices.Concat(body.Values, body.Data)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
@@ -33,20 +34,20 @@ func (s *Service) ListValues(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return apierror.Wrap("appdata", err)
 	}
-	shown := slices.DeleteFunc(found, func(v Value) bool { return !s.mayRead(p, v.ResourceType) })
-	return apierror.WriteJSON(w, http.StatusOK, map[string][]Value{"data": append([]Value{}, shown...)})
+	shown := slices.DeleteFunc(found, func(v valuestore.Value) bool { return !s.mayRead(p, v.ResourceType) })
+	return apierror.WriteJSON(w, http.StatusOK, map[string][]valuestore.Value{"data": append([]valuestore.Value{}, shown...)})
 }
 
 // parseQuery reads the parameters resourceId, resourceIds, resourceType and key.
 // Others are ignored. An empty id is none.
-func (s *Service) parseQuery(raw string) (Query, error) {
+func (s *Service) parseQuery(raw string) (valuestore.Query, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return Query{}, apierror.Invalid("the query is not well-formed")
+		return valuestore.Query{}, apierror.Invalid("the query is not well-formed")
 	}
 	ids, err := parseIDs(values)
 	if err != nil {
-		return Query{}, err
+		return valuestore.Query{}, err
 	}
 	var v apierror.Validation
 	for _, name := range []string{"resourceId", "resourceType", "key"} {
@@ -57,7 +58,7 @@ func (s *Service) parseQuery(raw string) (Query, error) {
 	if slices.ContainsFunc(ids, func(id string) bool { return !isResourceID(id) }) {
 		v.Add("resourceId", "and resourceIds must be ids of at most %d characters, in UTF-8 and without NUL", MaxResourceID)
 	}
-	q := Query{ResourceIDs: ids, ResourceType: values.Get("resourceType"), Key: values.Get("key")}
+	q := valuestore.Query{ResourceIDs: ids, ResourceType: values.Get("resourceType"), Key: values.Get("key")}
 	if _, ok := s.cfg.Types[q.ResourceType]; !ok && values.Has("resourceType") {
 		v.Add("resourceType", "must be one of %s", s.typeNames)
 	}
@@ -65,10 +66,10 @@ func (s *Service) parseQuery(raw string) (Query, error) {
 		v.Add("key", "is not one that a field can have")
 	}
 	if err := v.Err(); err != nil {
-		return Query{}, err
+		return valuestore.Query{}, err
 	}
 	if len(ids) == 0 {
-		return Query{}, apierror.New(apierror.ProvideResourceIDs)
+		return valuestore.Query{}, apierror.New(apierror.ProvideResourceIDs)
 	}
 	return q, nil
 }

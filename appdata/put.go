@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
@@ -14,7 +15,7 @@ import (
 )
 
 type valuesBody struct {
-	Values []Value `json:"values"`
+	Values []valuestore.Value `json:"values"`
 }
 
 // PutValues serves PUT /app-data behind a guard: it writes values, all or none, and
@@ -42,15 +43,15 @@ func (s *Service) PutValues(w http.ResponseWriter, r *http.Request) error {
 		d.CreatedAt, d.UpdatedAt = now, now
 	}
 	eventID := id.New(id.Event, now)
-	written, err := s.cfg.Store.WriteValues(r.Context(), Write{
+	written, err := s.cfg.Store.WriteValues(r.Context(), valuestore.Write{
 		AppID: p.AppID, BusinessID: p.BusinessID, SpaceID: id.New(id.AppDataSpace, now), Drafts: drafts,
-		Record: func(changed []Value) []partner.Event { return updated(p, eventID, now, valuesBody{changed}) },
-		Respond: func(ctx context.Context, tx storage.Tx, all []Value) error {
+		Record: func(changed []valuestore.Value) []partner.Event { return updated(p, eventID, now, valuesBody{changed}) },
+		Respond: func(ctx context.Context, tx storage.Tx, all []valuestore.Value) error {
 			return s.response(ctx, tx, http.StatusOK, valuesBody{all})
 		},
 	})
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, partner.ErrNotFound):
 		return s.fieldGone(r.Context(), p, given, err)
 	case err != nil:
 		return apierror.Wrap("appdata", err)
@@ -72,7 +73,7 @@ func (s *Service) response(ctx context.Context, tx storage.Tx, status int, body 
 type place struct{ resourceType, key string }
 
 // check finds the fields of the values, and checks the call and each value.
-func (s *Service) check(ctx context.Context, p identity.Principal, given []givenValue) ([]Draft, error) {
+func (s *Service) check(ctx context.Context, p identity.Principal, given []givenValue) ([]valuestore.Draft, error) {
 	for _, v := range given {
 		if err := s.access(p, v.ResourceType); err != nil {
 			return nil, err
@@ -82,7 +83,7 @@ func (s *Service) check(ctx context.Context, p identity.Principal, given []given
 	if err != nil {
 		return nil, apierror.Wrap("appdata", err)
 	}
-	fields := make(map[place]Field, len(declared))
+	fields := make(map[place]valuestore.Field, len(declared))
 	for _, f := range declared {
 		fields[place{f.ResourceType, f.Key}] = f
 	}
@@ -92,11 +93,11 @@ func (s *Service) check(ctx context.Context, p identity.Principal, given []given
 		}
 	}
 	var broken []apierror.ValueDetail
-	drafts := make([]Draft, len(given))
+	drafts := make([]valuestore.Draft, len(given))
 	for i, v := range given {
 		field := fields[place{v.ResourceType, v.Key}]
-		drafts[i] = Draft{FieldID: field.ID, Value: Value{ResourceType: v.ResourceType, ResourceID: v.ResourceID, Key: v.Key, Value: v.Value}}
-		if reason := field.Check(v.Value); reason != "" {
+		drafts[i] = valuestore.Draft{FieldID: field.ID, Value: valuestore.Value{ResourceType: v.ResourceType, ResourceID: v.ResourceID, Key: v.Key, Value: v.Value}}
+		if reason := checkValue(field, v.Value); reason != "" {
 			broken = append(broken, apierror.ValueDetail{ResourceType: v.ResourceType, ResourceID: v.ResourceID, Key: v.Key, Reason: reason})
 		}
 	}

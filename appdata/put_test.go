@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -46,7 +47,7 @@ func TestPutShape(t *testing.T) {
 	again := p.put(`{"resourceType":"customer","resourceId":"cus_1","key":"rate","value":1.50}`, on("inv_1", "note", `"new"`)).values()
 	same, changed := values[1], values[0]
 	changed.Value, changed.UpdatedAt = []byte(`"new"`), later
-	if diff := cmp.Diff([]appdata.Value{same, changed}, again); diff != "" {
+	if diff := cmp.Diff([]valuestore.Value{same, changed}, again); diff != "" {
 		t.Errorf("again (-want +got)\n%s", diff)
 	}
 }

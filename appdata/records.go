@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 )
 
 // Record is something of the host's that values are attached to.
@@ -22,7 +23,7 @@ type Records interface {
 }
 
 // checkRecords asks the host once, for all records.
-func (s *Service) checkRecords(ctx context.Context, businessID string, drafts []Draft) error {
+func (s *Service) checkRecords(ctx context.Context, businessID string, drafts []valuestore.Draft) error {
 	var asked []Record
 	exists := make(map[Record]bool, len(drafts))
 	for _, d := range drafts {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/optional"
 )
 
@@ -30,31 +31,31 @@ func aWholeNumber(low, high int) demand[int] {
 }
 
 // applyRules sets the rules of a field of a known type. Choices are checked later.
-func (d Declaration) applyRules(f *Field, v *apierror.Validation) {
+func (d Declaration) applyRules(f *valuestore.Field, v *apierror.Validation) {
 	d.refuseForeign(f.Type, v)
 	switch f.Type {
-	case Text:
+	case valuestore.Text:
 		set(v, "minLength", d.MinLength, aWholeNumber(0, MaxText), &f.MinLength)
 		set(v, "maxLength", d.MaxLength, aWholeNumber(1, MaxText), &f.MaxLength)
 		if f.MinLength != nil && f.MaxLength != nil && *f.MinLength > *f.MaxLength {
 			v.Add("minLength", "must not be greater than maxLength")
 		}
-	case Number:
+	case valuestore.Number:
 		set(v, "min", d.Min, anExactNumber, &f.Min)
 		set(v, "max", d.Max, anExactNumber, &f.Max)
 		set(v, "decimals", d.Decimals, aWholeNumber(0, maxDigits), &f.Decimals)
 		if f.Min != nil && f.Max != nil && exceeds(*f.Min, *f.Max) {
 			v.Add("min", "must not be greater than max")
 		}
-	case Date:
+	case valuestore.Date:
 		set(v, "from", d.From, aDay, &f.From)
 		set(v, "to", d.To, aDay, &f.To)
 		if f.From != nil && f.To != nil && *f.From > *f.To { // such dates sort as text
 			v.Add("from", "must not be later than to")
 		}
-	case URL:
+	case valuestore.URL:
 		set(v, "maxLength", d.MaxLength, aWholeNumber(1, MaxText), &f.MaxLength)
-	case Choice:
+	case valuestore.Choice:
 		if d.Choices.IsSent {
 			f.Choices = valueOf(d.Choices).trimmed()
 		}
@@ -62,7 +63,7 @@ func (d Declaration) applyRules(f *Field, v *apierror.Validation) {
 }
 
 // refuseForeign names the rules that are given and that the type does not have.
-func (d Declaration) refuseForeign(of Type, v *apierror.Validation) {
+func (d Declaration) refuseForeign(of valuestore.Type, v *apierror.Validation) {
 	for _, member := range []struct {
 		name    string
 		isGiven bool

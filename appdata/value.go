@@ -1,13 +1,5 @@
 package appdata
 
-import (
-	"encoding/json"
-	"time"
-
-	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/internal/stamp"
-)
-
 // What a request may hold.
 const (
 	// MaxValues is how many values a PUT writes.
@@ -20,24 +12,3 @@ const (
 	// MaxResourceID is how many characters the id of a record may have.
 	MaxResourceID = 256
 )
-
-// Value is a value that an app has attached to a record.
-type Value struct {
-	ID           string          `json:"id"` // adv_…
-	ResourceType string          `json:"resourceType"`
-	ResourceID   string          `json:"resourceId"`
-	Key          string          `json:"key"`
-	Value        json.RawMessage `json:"value"`
-	CreatedAt    time.Time       `json:"createdAt"`
-	UpdatedAt    time.Time       `json:"updatedAt"`
-}
-
-// MarshalJSON implements json.Marshaler. Times have milliseconds.
-func (v Value) MarshalJSON() ([]byte, error) {
-	type members Value
-	return apierror.EncodeJSON(struct {
-		members
-		CreatedAt stamp.Time `json:"createdAt"`
-		UpdatedAt stamp.Time `json:"updatedAt"`
-	}{members(v), stamp.Of(v.CreatedAt), stamp.Of(v.UpdatedAt)})
-}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -132,7 +131,7 @@ func checkWritable(app partner.App) error {
 
 // absent converts the not-found errors of the features into a 404.
 func absent(what string, err error) error {
-	if errors.Is(err, partner.ErrNotFound) || errors.Is(err, partner.ErrNotFound) || errors.Is(err, appdata.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) || errors.Is(err, partner.ErrNotFound) || errors.Is(err, partner.ErrNotFound) {
 		return apierror.NotFound(what)
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
@@ -26,11 +27,11 @@ func (c *Console) Report(ctx context.Context, by Actor, appID string, days int) 
 }
 
 // groupings are the allowed groupings of a report.
-var groupings = []analytics.GroupBy{analytics.ByRoute, analytics.ByStatus, analytics.ByBusiness}
+var groupings = []callstore.GroupBy{callstore.ByRoute, callstore.ByStatus, callstore.ByBusiness}
 
 // Groups returns how an app was used by route, status or business; see
 // analytics.Counter.Groups. Its error can be a 404 of apierror too.
-func (c *Console) Groups(ctx context.Context, by Actor, q analytics.GroupQuery) ([]analytics.Group, error) {
+func (c *Console) Groups(ctx context.Context, by Actor, q callstore.GroupQuery) ([]callstore.Group, error) {
 	if _, err := c.App(ctx, by, q.AppID); err != nil {
 		return nil, err
 	}
@@ -47,9 +48,9 @@ func (c *Console) Hours(ctx context.Context, by Actor, appID string, from, to ti
 }
 
 // lastDays asks for groups of the last days, today included.
-func (c *Console) lastDays(appID string, by analytics.GroupBy, days int) analytics.GroupQuery {
+func (c *Console) lastDays(appID string, by callstore.GroupBy, days int) callstore.GroupQuery {
 	tomorrow := c.cfg.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
-	return analytics.GroupQuery{AppID: appID, By: by, From: tomorrow.AddDate(0, 0, -days), To: tomorrow}
+	return callstore.GroupQuery{AppID: appID, By: by, From: tomorrow.AddDate(0, 0, -days), To: tomorrow}
 }
 
 func (c *Console) analyticsRoutes() []route {
@@ -64,7 +65,7 @@ func (c *Console) analyticsRoutes() []route {
 func (c *Console) serveReport(w http.ResponseWriter, r *http.Request, by Actor) error {
 	q := readQuery(r)
 	days := q.number("days", maxReportDays, defaultReportDays)
-	grouping := analytics.GroupBy(q.text("by"))
+	grouping := callstore.GroupBy(q.text("by"))
 	if q.values.Has("by") && !slices.Contains(groupings, grouping) {
 		q.problems.Add("by", "must be one of route, status, business")
 	}
@@ -85,10 +86,10 @@ func (c *Console) serveReport(w http.ResponseWriter, r *http.Request, by Actor) 
 	return apierror.WriteJSON(w, http.StatusOK, struct {
 		analytics.Report
 		Groups []groupPayload `json:"groups"`
-	}{report, convert(groups, func(g analytics.Group) groupPayload { return groupPayload{g.Key, g.Counts} })})
+	}{report, convert(groups, func(g callstore.Group) groupPayload { return groupPayload{g.Key, g.Counts} })})
 }
 
 type groupPayload struct {
 	Key string `json:"key"` // empty: calls that no route serves
-	analytics.Counts
+	callstore.Counts
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -182,8 +183,8 @@ func (c *Console) viewers(ctx context.Context, app partner.App, businessID strin
 const maxNumbered = 50
 
 // eventQuery asks for all events that an app can see in one of the businesses.
-func (c *Console) eventQuery(app partner.App, viewers map[string]events.Viewer, eventType string) EventQuery {
-	q := EventQuery{AppID: app.ID, Since: c.cfg.Clock.Now().Add(-c.cfg.EventRetention).Truncate(time.Millisecond)}
+func (c *Console) eventQuery(app partner.App, viewers map[string]events.Viewer, eventType string) consolestore.EventQuery {
+	q := consolestore.EventQuery{AppID: app.ID, Since: c.cfg.Clock.Now().Add(-c.cfg.EventRetention).Truncate(time.Millisecond)}
 	for businessID := range viewers {
 		q.BusinessIDs = append(q.BusinessIDs, businessID)
 	}

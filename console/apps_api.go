@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
@@ -49,10 +50,10 @@ func (n nullable) MarshalJSON() ([]byte, error) { return json.Marshal(orNull(str
 
 // reviewPayload is how far the review of an app has come.
 type reviewPayload struct {
-	Reviewed bool             `json:"reviewed"`
-	State    RevisionState    `json:"state,omitempty"` // of what is open
-	Pending  *pendingPayload  `json:"pending,omitempty"`
-	Decision *decisionPayload `json:"decision,omitempty"` // the last one
+	Reviewed bool                       `json:"reviewed"`
+	State    consolestore.RevisionState `json:"state,omitempty"` // of what is open
+	Pending  *pendingPayload            `json:"pending,omitempty"`
+	Decision *decisionPayload           `json:"decision,omitempty"` // the last one
 }
 
 // pendingPayload is what no review covers yet.
@@ -66,8 +67,8 @@ type pendingPayload struct {
 }
 
 type decisionPayload struct {
-	State RevisionState `json:"state"`
-	Note  string        `json:"note"`
+	State consolestore.RevisionState `json:"state"`
+	Note  string                     `json:"note"`
 }
 
 func newReviewPayload(r AppReview) reviewPayload {

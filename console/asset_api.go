@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -20,16 +21,16 @@ func (c *Console) assetRoutes() []route {
 }
 
 type assetPayload struct {
-	ID          string     `json:"id"`
-	Kind        AssetKind  `json:"kind"`
-	ContentType string     `json:"contentType"`
-	Width       int        `json:"width"`
-	Height      int        `json:"height"`
-	Size        int        `json:"size"`
-	CreatedAt   stamp.Time `json:"createdAt"`
+	ID          string                 `json:"id"`
+	Kind        consolestore.AssetKind `json:"kind"`
+	ContentType string                 `json:"contentType"`
+	Width       int                    `json:"width"`
+	Height      int                    `json:"height"`
+	Size        int                    `json:"size"`
+	CreatedAt   stamp.Time             `json:"createdAt"`
 }
 
-func newAssetPayload(a Asset) assetPayload {
+func newAssetPayload(a consolestore.Asset) assetPayload {
 	return assetPayload{
 		ID: a.ID, Kind: a.Kind, ContentType: a.ContentType, Width: a.Width, Height: a.Height, Size: a.Size, CreatedAt: stamp.Of(a.CreatedAt),
 	}
@@ -66,7 +67,7 @@ func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request, by Actor) e
 
 // WriteImage sends an asset. Even if its bytes are also valid HTML or script, a browser shows
 // them as an image or saves them, and never runs them.
-func WriteImage(w http.ResponseWriter, asset Asset) {
+func WriteImage(w http.ResponseWriter, asset consolestore.Asset) {
 	h := w.Header()
 	h.Set("Content-Type", asset.ContentType)
 	h.Set("Content-Length", strconv.Itoa(len(asset.Data)))

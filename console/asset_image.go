@@ -10,6 +10,7 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 )
 
 // How large images may be, in pixels. An icon is square.
@@ -30,11 +31,11 @@ func checkImage(n NewAsset) (imageShape, error) {
 	var v apierror.Validation
 	shape, ok := recognise(n.Data)
 	switch {
-	case n.Kind != AssetIcon && n.Kind != AssetScreenshot:
-		v.Add("kind", "must be %s or %s", AssetIcon, AssetScreenshot)
-	case ok && n.Kind == AssetIcon && (shape.width != shape.height || shape.width > maxIcon):
+	case n.Kind != consolestore.AssetIcon && n.Kind != consolestore.AssetScreenshot:
+		v.Add("kind", "must be %s or %s", consolestore.AssetIcon, consolestore.AssetScreenshot)
+	case ok && n.Kind == consolestore.AssetIcon && (shape.width != shape.height || shape.width > maxIcon):
 		v.Add("file", "must be a square of at most %d by %[1]d pixels; this one has %d by %d", maxIcon, shape.width, shape.height)
-	case ok && n.Kind == AssetScreenshot && max(shape.width, shape.height) > maxScreenshot:
+	case ok && n.Kind == consolestore.AssetScreenshot && max(shape.width, shape.height) > maxScreenshot:
 		v.Add("file", "must have at most %d by %[1]d pixels; this one has %d by %d", maxScreenshot, shape.width, shape.height)
 	case ok && !shape.isWhole(n.Data):
 		v.Add("file", "is cut off, or damaged")

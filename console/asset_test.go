@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
@@ -278,22 +279,22 @@ func TestAssetInUse_CON04(t *testing.T) {
 	isKept("draft")
 	submit()
 	isKept("submitted")
-	d.review(appID, console.RevisionInReview)
+	d.review(appID, consolestore.RevisionInReview)
 	isKept("in review")
-	d.review(appID, console.RevisionChangesRequested)
+	d.review(appID, consolestore.RevisionChangesRequested)
 	isKept("changes requested")
 	d.ann("PUT "+path+"/listing", with).want(http.StatusOK)
 	submit()
-	d.review(appID, console.RevisionInReview, console.RevisionRejected)
+	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionRejected)
 	isKept("rejected")
 	d.ann("PUT "+path+"/listing", with).want(http.StatusOK)
 	submit()
-	d.review(appID, console.RevisionInReview, console.RevisionApproved)
+	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionApproved)
 	isKept("live")
 	d.ann("PUT "+path+"/listing", wholeListing).want(http.StatusOK)
 	isKept("live, and not in the draft")
 	submit()
-	d.review(appID, console.RevisionInReview, console.RevisionApproved)
+	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionApproved)
 	d.ann("DELETE " + path + "/assets/" + icon).want(http.StatusNoContent)
 	d.ann("DELETE " + path + "/assets/" + shot).want(http.StatusNoContent)
 }

@@ -9,14 +9,6 @@ import (
 	"github.com/partnerkit/partnerkit/partner"
 )
 
-// AuditStore keeps the audit log. The OAuth server records its own entries there.
-type AuditStore interface {
-	// RecordAudit adds an entry.
-	RecordAudit(ctx context.Context, e audit.Entry) error
-	// Audit lists entries, newest first.
-	Audit(ctx context.Context, q audit.Query) ([]audit.Entry, error)
-}
-
 // change makes one change and records its audit entry, in one transaction: both happen, or
 // neither. The function do makes the change and returns the entry. It may run more than
 // once. On SQLite no other write runs at the same time, so do parses, hashes and fetches

@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -132,7 +133,7 @@ func TestChangeAndEntry_CON07(t *testing.T) {
 					t.Fatal(pattern)
 				}
 			}
-			steps := []console.RevisionState{console.RevisionInReview, console.RevisionApproved}
+			steps := []consolestore.RevisionState{consolestore.RevisionInReview, consolestore.RevisionApproved}
 			for i, step := range steps {
 				d.store.EveryFaultAudited(t, func() func(context.Context) bool {
 					_, appID, _ := strings.Cut(d.callOf("POST /developer/apps/{appId}/listing/submit").what, "apps/")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -18,7 +19,7 @@ import (
 
 // interrupted is a store in which something happens right before a transaction of the console.
 type interrupted struct {
-	console.Store
+	consolestore.Store
 	before atomic.Pointer[func()]
 }
 
@@ -86,7 +87,7 @@ func TestDeactivatedMeanwhile_CON13(t *testing.T) {
 				below, body, _ := strings.Cut(rest, " ")
 				switch change {
 				case "review":
-					_, err := d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: console.RevisionInReview})
+					_, err := d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: consolestore.RevisionInReview})
 					if err == nil || !strings.Contains(err.Error(), "APP_DEACTIVATED") {
 						t.Errorf("a review: %v", err)
 					}

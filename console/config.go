@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -40,7 +41,7 @@ const defaultMaxFunctions = 20
 // Config of a [Console]. Store, Host, OAuth, Webhooks and Analytics are required; the
 // zero value of everything else is its default.
 type Config struct {
-	Store     Store
+	Store     consolestore.Store
 	Host      Host
 	OAuth     *oauthserver.Server
 	Webhooks  *webhooks.Service

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -75,7 +75,7 @@ func (c *Console) Delivery(ctx context.Context, by Actor, ref Ref) (partner.Deli
 
 // AttemptHours counts the attempts of a webhook in each of the last 24 hours; see
 // webhooks.Service.AttemptHours. Its error is one of apierror, 404.
-func (c *Console) AttemptHours(ctx context.Context, by Actor, ref Ref) ([]analytics.AttemptHour, error) {
+func (c *Console) AttemptHours(ctx context.Context, by Actor, ref Ref) ([]callstore.AttemptHour, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@
 //
 // # Console tokens
 //
-// A member of an organization can create a [Token], with which scripts call the JSON for that
+// A member of an organization can create a [consolestore.Token], with which scripts call the JSON for that
 // organization. The token acts for the user who created it. It is invalid once it has expired,
 // was revoked, or its creator has left the organization. The audit log contains the name of the
 // token. It gives no access to pages and cannot create tokens.

@@ -7,10 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -27,20 +27,6 @@ const (
 	MaxExtensionLabel = 80
 )
 
-// Extension is a page of an app that the service shows with records of a type. It was
-// checked when it was saved: the App URL and the scopes of the app may have changed.
-type Extension struct {
-	ID           string // ext_…
-	AppID        string
-	ResourceType string // such as invoice
-	// Path leads from the App URL to the page, as a browser resolves it. A service that links to
-	// the page resolves it against the App URL of App.ShownIn, which is the one that was reviewed.
-	Path      string
-	Label     string
-	CreatedAt time.Time
-	UpdatedAt time.Time
-}
-
 // NewExtension is an extension as its developer describes it.
 type NewExtension struct {
 	ResourceType string `json:"resourceType"`
@@ -56,47 +42,34 @@ type ExtensionChange struct {
 	Label        optional.Member[string] `json:"label"`
 }
 
-// ExtensionStore keeps extensions. Those of another app are not found:
-// partner.ErrNotFound, as for an app that does not exist.
-type ExtensionStore interface {
-	// Extensions lists those of an app, oldest first.
-	Extensions(ctx context.Context, appID string) ([]Extension, error)
-	// ChangeExtensions changes the extensions of an app in one transaction: change gets the
-	// app and its extensions as they stand, locked, and returns the extensions as they
-	// should be; its error is returned and nothing is changed. It may be called more than
-	// once. An extension with a new id is added, and one that is missing is deleted.
-	// AppID and CreatedAt of one that stays are kept.
-	ChangeExtensions(ctx context.Context, appID string, change func(partner.App, []Extension) ([]Extension, error)) error
-}
-
 // AddExtension adds an extension to an app. Its error is one of apierror: 404, that the
 // app is deactivated, that it does not request the scope to read such records
 // (EXTENSION_SCOPE_REQUIRED), that the path leads elsewhere (EXTENSION_PATH_INVALID),
 // or everything that is wrong.
-func (c *Console) AddExtension(ctx context.Context, by Actor, appID string, n NewExtension) (Extension, error) {
+func (c *Console) AddExtension(ctx context.Context, by Actor, appID string, n NewExtension) (consolestore.Extension, error) {
 	now := stamp.Of(c.cfg.Clock.Now()).Time
-	added := Extension{
+	added := consolestore.Extension{
 		ID: id.New(id.Extension, now), AppID: appID, ResourceType: n.ResourceType, Path: n.Path, Label: n.Label, CreatedAt: now, UpdatedAt: now,
 	}
 	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.ExtensionAdded, appID, added.ID), c.cfg.Store.ChangeExtensions(ctx, appID, func(app partner.App, all []Extension) ([]Extension, error) {
+		return by.did(audit.ExtensionAdded, appID, added.ID), c.cfg.Store.ChangeExtensions(ctx, appID, func(app partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
 			if len(all) >= MaxExtensions {
-				return nil, ErrFull
+				return nil, consolestore.ErrFull
 			}
 			return append(all, added), c.checkExtension(app, added)
 		})
 	})
-	if errors.Is(err, ErrFull) {
-		return Extension{}, apierror.Invalid(fmt.Sprintf("an app has at most %d extensions", MaxExtensions))
+	if errors.Is(err, consolestore.ErrFull) {
+		return consolestore.Extension{}, apierror.Invalid(fmt.Sprintf("an app has at most %d extensions", MaxExtensions))
 	}
 	if err != nil {
-		return Extension{}, absent("app", err)
+		return consolestore.Extension{}, absent("app", err)
 	}
 	return added, nil
 }
 
 // Extensions lists those of an app, oldest first.
-func (c *Console) Extensions(ctx context.Context, by Actor, appID string) ([]Extension, error) {
+func (c *Console) Extensions(ctx context.Context, by Actor, appID string) ([]consolestore.Extension, error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return nil, err
 	}
@@ -104,37 +77,37 @@ func (c *Console) Extensions(ctx context.Context, by Actor, appID string) ([]Ext
 }
 
 // Extension returns one.
-func (c *Console) Extension(ctx context.Context, by Actor, ref Ref) (Extension, error) {
+func (c *Console) Extension(ctx context.Context, by Actor, ref Ref) (consolestore.Extension, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return Extension{}, err
+		return consolestore.Extension{}, err
 	}
 	all, err := c.cfg.Store.Extensions(ctx, ref.AppID)
 	if err != nil {
-		return Extension{}, err
+		return consolestore.Extension{}, err
 	}
 	i := indexOf(all, ref.ExtensionID)
 	if i < 0 {
-		return Extension{}, absent("extension", partner.ErrNotFound)
+		return consolestore.Extension{}, absent("extension", partner.ErrNotFound)
 	}
 	return all[i], nil
 }
 
 // indexOf returns the index of an extension, or a negative number.
-func indexOf(all []Extension, extensionID string) int {
-	return slices.IndexFunc(all, func(e Extension) bool { return e.ID == extensionID })
+func indexOf(all []consolestore.Extension, extensionID string) int {
+	return slices.IndexFunc(all, func(e consolestore.Extension) bool { return e.ID == extensionID })
 }
 
 // UpdateExtension changes one; its error is as with [Console.AddExtension].
-func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change ExtensionChange) (Extension, error) {
+func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change ExtensionChange) (consolestore.Extension, error) {
 	var v apierror.Validation
 	resourceType, path, label := notNull(&v, "resourceType", change.ResourceType), notNull(&v, "path", change.Path), notNull(&v, "label", change.Label)
 	if err := v.Err(); err != nil {
-		return Extension{}, err
+		return consolestore.Extension{}, err
 	}
 	now := stamp.Of(c.cfg.Clock.Now()).Time
-	var changed Extension
+	var changed consolestore.Extension
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
-		err = c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(app partner.App, all []Extension) ([]Extension, error) {
+		err = c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(app partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
 			i := indexOf(all, ref.ExtensionID)
 			if i < 0 {
 				return nil, partner.ErrNotFound
@@ -147,7 +120,7 @@ func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change
 		return by.did(audit.ExtensionUpdated, ref.AppID, ref.ExtensionID), err
 	})
 	if err != nil {
-		return Extension{}, absent("extension", err)
+		return consolestore.Extension{}, absent("extension", err)
 	}
 	return changed, nil
 }
@@ -163,7 +136,7 @@ func or(sent *string, before string) string {
 // DeleteExtension deletes one.
 func (c *Console) DeleteExtension(ctx context.Context, by Actor, ref Ref) error {
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(_ partner.App, all []Extension) ([]Extension, error) {
+		return by.did(audit.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(_ partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
 			i := indexOf(all, ref.ExtensionID)
 			if i < 0 {
 				return nil, partner.ErrNotFound
@@ -176,7 +149,7 @@ func (c *Console) DeleteExtension(ctx context.Context, by Actor, ref Ref) error 
 
 // checkExtensionChange returns a validation error that names everything that is wrong with
 // the texts of a change.
-func (c *Console) checkExtensionChange(was Extension, change ExtensionChange) error {
+func (c *Console) checkExtensionChange(was consolestore.Extension, change ExtensionChange) error {
 	var v apierror.Validation
 	was.ResourceType = or(notNull(&v, "resourceType", change.ResourceType), was.ResourceType)
 	was.Path = or(notNull(&v, "path", change.Path), was.Path)
@@ -188,7 +161,7 @@ func (c *Console) checkExtensionChange(was Extension, change ExtensionChange) er
 }
 
 // checkTexts holds the texts of an extension to the rules.
-func (c *Console) checkTexts(e Extension) error {
+func (c *Console) checkTexts(e consolestore.Extension) error {
 	var v apierror.Validation
 	if _, isKnown := c.cfg.ResourceTypes[e.ResourceType]; !isKnown {
 		v.Add("resourceType", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(c.cfg.ResourceTypes)), ", "))
@@ -204,7 +177,7 @@ func (c *Console) checkTexts(e Extension) error {
 }
 
 // checkExtension holds an extension to the rules, with its app as it stands.
-func (c *Console) checkExtension(app partner.App, e Extension) error {
+func (c *Console) checkExtension(app partner.App, e consolestore.Extension) error {
 	if err := c.checkTexts(e); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
@@ -28,7 +29,7 @@ type extensionPayload struct {
 	UpdatedAt    stamp.Time `json:"updatedAt"`
 }
 
-func newExtensionPayload(e Extension) extensionPayload {
+func newExtensionPayload(e consolestore.Extension) extensionPayload {
 	return extensionPayload{ID: e.ID, ResourceType: e.ResourceType, Path: e.Path, Label: e.Label, CreatedAt: stamp.Of(e.CreatedAt), UpdatedAt: stamp.Of(e.UpdatedAt)}
 }
 
@@ -41,7 +42,7 @@ func readExtension(r *http.Request, into any, check func() error) error {
 func (c *Console) addExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var n NewExtension
 	check := func() error {
-		return c.checkTexts(Extension{ResourceType: n.ResourceType, Path: n.Path, Label: n.Label})
+		return c.checkTexts(consolestore.Extension{ResourceType: n.ResourceType, Path: n.Path, Label: n.Label})
 	}
 	if err := readExtension(r, &n, check); err != nil {
 		return err

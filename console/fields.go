@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/partner"
@@ -13,20 +14,20 @@ import (
 
 // DeclareField declares a field of app data. Its error is one of apierror: 404, that
 // the app is deactivated, everything that is wrong, or INVALID_CHOICES.
-func (c *Console) DeclareField(ctx context.Context, by Actor, appID string, d appdata.Declaration) (appdata.Field, error) {
-	var field appdata.Field
+func (c *Console) DeclareField(ctx context.Context, by Actor, appID string, d appdata.Declaration) (valuestore.Field, error) {
+	var field valuestore.Field
 	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		field, err = c.cfg.AppData.DeclareField(ctx, appID, d)
 		return by.did(audit.FieldCreated, appID, field.ID), err
 	})
 	if err != nil {
-		return appdata.Field{}, absent("app", err)
+		return valuestore.Field{}, absent("app", err)
 	}
 	return field, nil
 }
 
 // Fields lists those of an app, oldest first.
-func (c *Console) Fields(ctx context.Context, by Actor, appID string) ([]appdata.Field, error) {
+func (c *Console) Fields(ctx context.Context, by Actor, appID string) ([]valuestore.Field, error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return nil, err
 	}
@@ -34,9 +35,9 @@ func (c *Console) Fields(ctx context.Context, by Actor, appID string) ([]appdata
 }
 
 // Field returns one.
-func (c *Console) Field(ctx context.Context, by Actor, ref Ref) (appdata.Field, error) {
+func (c *Console) Field(ctx context.Context, by Actor, ref Ref) (valuestore.Field, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return appdata.Field{}, err
+		return valuestore.Field{}, err
 	}
 	field, err := c.cfg.AppData.Field(ctx, ref.AppID, ref.FieldID)
 	return field, absent("field", err)
@@ -44,14 +45,14 @@ func (c *Console) Field(ctx context.Context, by Actor, ref Ref) (appdata.Field, 
 
 // ChangeField changes label and rules of one; its error is as with
 // [Console.DeclareField], or CONFLICT.
-func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.Declaration) (appdata.Field, error) {
-	var field appdata.Field
+func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.Declaration) (valuestore.Field, error) {
+	var field valuestore.Field
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		field, err = c.cfg.AppData.ChangeField(ctx, ref.AppID, ref.FieldID, d)
 		return by.did(audit.FieldUpdated, ref.AppID, ref.FieldID), err
 	})
 	if err != nil {
-		return appdata.Field{}, absent("field", err)
+		return valuestore.Field{}, absent("field", err)
 	}
 	return field, nil
 }
@@ -104,7 +105,7 @@ func (c *Console) listFields(w http.ResponseWriter, r *http.Request, by Actor) e
 	if err != nil {
 		return err
 	}
-	return list(w, fields, func(f appdata.Field) appdata.Field { return f })
+	return list(w, fields, func(f valuestore.Field) valuestore.Field { return f })
 }
 
 func (c *Console) serveField(w http.ResponseWriter, r *http.Request, by Actor) error {

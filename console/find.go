@@ -6,8 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
@@ -20,17 +21,6 @@ type Found struct {
 	// ID is the id of an event, a call of the request log, an installation or a business.
 	ID string
 }
-
-// FindStore finds out which app something belongs to.
-type FindStore interface {
-	// Owner returns the app of a webhook, a delivery, a call of the request log or an
-	// installation, the webhook of a delivery, and the business of an event. It returns the zero
-	// value if there is no such record.
-	Owner(ctx context.Context, recordID string) (Owner, error)
-}
-
-// Owner is what a record belongs to.
-type Owner struct{ AppID, WebhookID, BusinessID string }
 
 // mostSearched is in how many apps of the actor a request id is looked for.
 const mostSearched = 200
@@ -60,7 +50,7 @@ func (c *Console) Find(ctx context.Context, by Actor, recordID string) ([]Found,
 }
 
 // findOwned checks that the actor may see a record.
-func (c *Console) findOwned(ctx context.Context, by Actor, kind id.Kind, recordID string, owner Owner) ([]Found, error) {
+func (c *Console) findOwned(ctx context.Context, by Actor, kind id.Kind, recordID string, owner consolestore.Owner) ([]Found, error) {
 	if kind == id.Event {
 		return c.findEvent(ctx, by, recordID, owner.BusinessID)
 	}
@@ -137,7 +127,7 @@ func (c *Console) findRequest(ctx context.Context, by Actor, requestID string) (
 		return nil, err
 	}
 	for _, app := range apps[:min(len(apps), mostSearched)] {
-		calls, err := c.cfg.Analytics.Requests(ctx, analytics.RequestQuery{
+		calls, err := c.cfg.Analytics.Requests(ctx, callstore.RequestQuery{
 			AppID: app.ID, RequestID: requestID, Since: at.Add(-time.Minute), Until: at.Add(10 * time.Minute), Before: string(id.Request) + "z", Limit: 1,
 		})
 		if err != nil {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -24,32 +24,10 @@ const (
 	MaxFunctionSource = 64 << 10
 )
 
-// Function is source code that a developer uploaded for an app. The console stores it;
-// running it is up to the host.
-type Function struct {
-	ID        string // fnc_…
-	AppID     string
-	Name      string
-	Source    string // accepted by Config.FunctionChecker
-	CreatedAt time.Time
-}
-
 // NewFunction is a function as its developer sends it.
 type NewFunction struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
-}
-
-// FunctionStore keeps functions. Those of another app are not found:
-// partner.ErrNotFound, as for an app that does not exist.
-type FunctionStore interface {
-	// Functions lists those of an app, oldest first.
-	Functions(ctx context.Context, appID string) ([]Function, error)
-	// ChangeFunctions changes the functions of an app in one transaction: change gets them
-	// as they stand, locked, and returns them as they should be; its error is returned and
-	// nothing is changed. It may be called more than once. A function with a new id is
-	// added, and one that is missing is deleted. One that stays is not changed.
-	ChangeFunctions(ctx context.Context, appID string, change func([]Function) ([]Function, error)) error
 }
 
 // MaxFunctions is how many functions an app may have.
@@ -60,37 +38,37 @@ func (c *Console) MaxFunctions() int { return c.cfg.MaxFunctions }
 // that the source is rejected and why (FUNCTION_SOURCE_NO_HANDLER or
 // FUNCTION_SOURCE_TOO_COMPLEX), everything else that is wrong, 429 if the organization has used
 // up its checks of this minute, or 503 if the check could not begin within ten seconds.
-func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n NewFunction) (Function, error) {
+func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n NewFunction) (consolestore.Function, error) {
 	app, err := c.changeable(ctx, by, appID)
 	if err != nil {
-		return Function{}, err
+		return consolestore.Function{}, err
 	}
 	if err := n.check(); err != nil {
-		return Function{}, err
+		return consolestore.Function{}, err
 	}
 	if all, err := c.cfg.Store.Functions(ctx, appID); err != nil {
-		return Function{}, err
+		return consolestore.Function{}, err
 	} else if len(all) >= c.cfg.MaxFunctions { // it is not checked in vain
-		return Function{}, c.tooManyFunctions()
+		return consolestore.Function{}, c.tooManyFunctions()
 	}
 	if err := c.checkSource(ctx, app.OrganizationID, n.Source); err != nil {
-		return Function{}, err
+		return consolestore.Function{}, err
 	}
 	now := stamp.Of(c.cfg.Clock.Now()).Time
-	added := Function{ID: id.New(id.Function, now), AppID: appID, Name: n.Name, Source: n.Source, CreatedAt: now}
+	added := consolestore.Function{ID: id.New(id.Function, now), AppID: appID, Name: n.Name, Source: n.Source, CreatedAt: now}
 	err = c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.FunctionAdded, appID, added.ID), c.cfg.Store.ChangeFunctions(ctx, appID, func(all []Function) ([]Function, error) {
+		return by.did(audit.FunctionAdded, appID, added.ID), c.cfg.Store.ChangeFunctions(ctx, appID, func(all []consolestore.Function) ([]consolestore.Function, error) {
 			if len(all) >= c.cfg.MaxFunctions {
-				return nil, ErrFull
+				return nil, consolestore.ErrFull
 			}
 			return append(all, added), nil
 		})
 	})
-	if errors.Is(err, ErrFull) {
-		return Function{}, c.tooManyFunctions()
+	if errors.Is(err, consolestore.ErrFull) {
+		return consolestore.Function{}, c.tooManyFunctions()
 	}
 	if err != nil {
-		return Function{}, absent("app", err)
+		return consolestore.Function{}, absent("app", err)
 	}
 	return added, nil
 }
@@ -117,7 +95,7 @@ func (c *Console) tooManyFunctions() error {
 }
 
 // Functions lists those of an app, oldest first.
-func (c *Console) Functions(ctx context.Context, by Actor, appID string) ([]Function, error) {
+func (c *Console) Functions(ctx context.Context, by Actor, appID string) ([]consolestore.Function, error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return nil, err
 	}
@@ -125,17 +103,17 @@ func (c *Console) Functions(ctx context.Context, by Actor, appID string) ([]Func
 }
 
 // Function returns one.
-func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (Function, error) {
+func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (consolestore.Function, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
-		return Function{}, err
+		return consolestore.Function{}, err
 	}
 	all, err := c.cfg.Store.Functions(ctx, ref.AppID)
 	if err != nil {
-		return Function{}, err
+		return consolestore.Function{}, err
 	}
-	i := slices.IndexFunc(all, func(f Function) bool { return f.ID == ref.FunctionID })
+	i := slices.IndexFunc(all, func(f consolestore.Function) bool { return f.ID == ref.FunctionID })
 	if i < 0 {
-		return Function{}, absent("function", partner.ErrNotFound)
+		return consolestore.Function{}, absent("function", partner.ErrNotFound)
 	}
 	return all[i], nil
 }
@@ -143,8 +121,8 @@ func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (Function, er
 // DeleteFunction deletes one.
 func (c *Console) DeleteFunction(ctx context.Context, by Actor, ref Ref) error {
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.FunctionDeleted, ref.AppID, ref.FunctionID), c.cfg.Store.ChangeFunctions(ctx, ref.AppID, func(all []Function) ([]Function, error) {
-			i := slices.IndexFunc(all, func(f Function) bool { return f.ID == ref.FunctionID })
+		return by.did(audit.FunctionDeleted, ref.AppID, ref.FunctionID), c.cfg.Store.ChangeFunctions(ctx, ref.AppID, func(all []consolestore.Function) ([]consolestore.Function, error) {
+			i := slices.IndexFunc(all, func(f consolestore.Function) bool { return f.ID == ref.FunctionID })
 			if i < 0 {
 				return nil, partner.ErrNotFound
 			}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -24,7 +25,7 @@ type functionPayload struct {
 	CreatedAt stamp.Time `json:"createdAt"`
 }
 
-func newFunctionPayload(f Function) functionPayload {
+func newFunctionPayload(f consolestore.Function) functionPayload {
 	return functionPayload{ID: f.ID, Name: f.Name, Source: f.Source, CreatedAt: stamp.Of(f.CreatedAt)}
 }
 

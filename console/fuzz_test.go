@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 )
 
 // FuzzImage: what passes for an icon is a square of the size that it may have, by other
@@ -21,7 +22,7 @@ func FuzzImage(f *testing.F) {
 		f.Add([]byte(file))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		err := console.CheckImage(console.NewAsset{Kind: console.AssetIcon, Data: file})
+		err := console.CheckImage(console.NewAsset{Kind: consolestore.AssetIcon, Data: file})
 		if err != nil {
 			if !isInvalid(err) {
 				t.Fatal(err)

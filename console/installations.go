@@ -94,10 +94,3 @@ func (c *Console) listInstallations(w http.ResponseWriter, r *http.Request, by A
 	}
 	return listPage(w, installations, newInstallationPayload)
 }
-
-// InstallationStore reads where an app is installed.
-type InstallationStore interface {
-	// BusinessInstallations lists the newest installation of an app in each business, ended
-	// ones too, by the ids of the businesses: limit of those after an id.
-	BusinessInstallations(ctx context.Context, appID, afterBusinessID string, limit int) ([]partner.Installation, error)
-}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -98,14 +98,14 @@ func (c *Console) limitCounters(ctx context.Context, app partner.App, businessID
 	each(LimitUse{Name: LimitApp}, ratelimit.AppLimit, of(businessID, ""))
 	add(LimitUse{Name: LimitToken}, c.cfg.Limits.TokenRequests(app.ClientID))
 	if businessID == "" {
-		busiest, err := c.cfg.Analytics.Groups(ctx, c.lastDays(app.ID, analytics.ByBusiness, 1))
+		busiest, err := c.cfg.Analytics.Groups(ctx, c.lastDays(app.ID, callstore.ByBusiness, 1))
 		for _, g := range busiest {
 			each(LimitUse{Name: LimitBusiness, BusinessID: g.Key}, ratelimit.BusinessLimit, of(g.Key, ""))
 		}
 		return uses, counters, err
 	}
 	each(LimitUse{Name: LimitBusiness, BusinessID: businessID}, ratelimit.BusinessLimit, of(businessID, ""))
-	routes, err := c.cfg.Analytics.Groups(ctx, c.lastDays(app.ID, analytics.ByRoute, 1))
+	routes, err := c.cfg.Analytics.Groups(ctx, c.lastDays(app.ID, callstore.ByRoute, 1))
 	for _, g := range routes {
 		each(LimitUse{Name: LimitRoute, BusinessID: businessID, Route: g.Key}, ratelimit.RouteLimit, of(businessID, g.Key))
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -22,26 +23,10 @@ const (
 	MaxScreenshots        = 10
 )
 
-// ListingContent is the content of a listing. All but the slug may be missing from a
-// draft; a reviewer gets to see it with all texts.
-type ListingContent struct {
-	// Slug names the listing in URLs: 3 to 60 of a-z, 0-9 and hyphens, none of which
-	// is the first or last character.
-	Slug               string
-	Name               string
-	Summary            string
-	Description        string
-	IconAssetID        string // empty: none
-	ScreenshotAssetIDs []string
-	// Publisher, TermsURL and PrivacyURL stand on the consent page too, with the icon.
-	// They are optional; the URLs are https.
-	Publisher, TermsURL, PrivacyURL string
-}
-
 var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,58}[a-z0-9]$`)
 
-// check returns a validation error that names all that is wrong.
-func (l ListingContent) check() error {
+// checkContent returns a validation error that names all that is wrong.
+func checkContent(l consolestore.ListingContent) error {
 	var v apierror.Validation
 	if !slugForm.MatchString(l.Slug) {
 		v.Add("slug", "must have 3 to 60 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
@@ -97,40 +82,24 @@ func checkLine(v *apierror.Validation, member, line string, most int) {
 }
 
 // checkAssets holds the images to those of the app.
-func (l ListingContent) checkAssets(assets []Asset) error {
+func checkAssets(l consolestore.ListingContent, assets []consolestore.Asset) error {
 	var v apierror.Validation
-	has := func(assetID string, kind AssetKind) bool {
-		return slices.ContainsFunc(assets, func(a Asset) bool { return a.ID == assetID && a.Kind == kind })
+	has := func(assetID string, kind consolestore.AssetKind) bool {
+		return slices.ContainsFunc(assets, func(a consolestore.Asset) bool { return a.ID == assetID && a.Kind == kind })
 	}
-	if l.IconAssetID != "" && !has(l.IconAssetID, AssetIcon) {
+	if l.IconAssetID != "" && !has(l.IconAssetID, consolestore.AssetIcon) {
 		v.Add("iconAssetId", "must be an icon of this app")
 	}
 	for i, assetID := range l.ScreenshotAssetIDs {
-		if !has(assetID, AssetScreenshot) {
+		if !has(assetID, consolestore.AssetScreenshot) {
 			v.Add(screenshotAt(i), "must be a screenshot of this app")
 		}
 	}
 	return v.Err()
 }
 
-// Shows reports whether an asset is the icon or one of the screenshots.
-func (l ListingContent) Shows(assetID string) bool {
-	return assetID == l.IconAssetID || slices.Contains(l.ScreenshotAssetIDs, assetID)
-}
-
-// Missing returns what a listing lacks to be submitted.
-func (l ListingContent) Missing() []apierror.ListingDetail {
-	var missing []apierror.ListingDetail
-	for _, required := range []struct{ field, value string }{{"name", l.Name}, {"summary", l.Summary}, {"description", l.Description}} {
-		if !text.HasVisible(required.value) {
-			missing = append(missing, apierror.ListingDetail{Field: required.field, Reason: "is empty"})
-		}
-	}
-	return missing
-}
-
 // checkComplete returns LISTING_INCOMPLETE when a text is missing.
-func (l ListingContent) checkComplete() error {
+func checkComplete(l consolestore.ListingContent) error {
 	if missing := l.Missing(); len(missing) > 0 {
 		return apierror.IncompleteListing(missing...)
 	}

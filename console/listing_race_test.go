@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
@@ -93,10 +94,10 @@ func TestRaceOfReviewers_CON03(t *testing.T) {
 		path, appID := d.newApp(confidentialApp)
 		d.ann("POST "+path+"/listing", strings.Replace(wholeListing, "sync", appID[len("app_"):], 1)).want(http.StatusCreated)
 		d.ann("POST " + path + "/listing/submit").want(http.StatusOK)
-		d.review(appID, console.RevisionInReview)
+		d.review(appID, consolestore.RevisionInReview)
 		errs := make([]error, 2)
 		testdb.Race(2, func(i int) {
-			_, errs[i] = d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: []console.RevisionState{console.RevisionApproved, console.RevisionRejected}[i]})
+			_, errs[i] = d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: []consolestore.RevisionState{consolestore.RevisionApproved, consolestore.RevisionRejected}[i]})
 		})
 		if (errs[0] == nil) == (errs[1] == nil) || d.ann("GET " + path).body["reviewed"] != (errs[0] == nil) {
 			t.Fatalf("approved: %v, rejected: %v", errs[0], errs[1])

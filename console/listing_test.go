@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
@@ -41,7 +42,7 @@ func (r response) wantState(state, live string) {
 }
 
 // review takes steps of the reviewer.
-func (d *harness) review(appID string, states ...console.RevisionState) {
+func (d *harness) review(appID string, states ...consolestore.RevisionState) {
 	d.Helper()
 	for _, state := range states {
 		if _, err := d.console.ReviewListing(d.Context(), console.Review{AppID: appID, State: state, Note: "Note: " + string(state)}); err != nil {
@@ -78,7 +79,7 @@ func TestListing_CON03(t *testing.T) {
 	d.ann("GET " + path + "/listing").wantBody(want)
 
 	d.ann("POST "+path+"/listing/submit", "{}").want(http.StatusOK).wantState("submitted", "")
-	d.review(appID, console.RevisionInReview, console.RevisionChangesRequested)
+	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionChangesRequested)
 	d.ann("GET "+path+"/listing").wantState("changes_requested", "")
 	if note := d.ann("GET " + path + "/listing").body["revision"].(map[string]any)["note"]; note != "Note: changes_requested" {
 		t.Errorf("note %q", note)
@@ -88,7 +89,7 @@ func TestListing_CON03(t *testing.T) {
 	if d.ann("GET " + path).body["reviewed"] != false {
 		t.Error("reviewed before the approval")
 	}
-	d.review(appID, console.RevisionInReview, console.RevisionApproved)
+	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionApproved)
 	d.ann("GET "+path+"/listing").wantState("approved", "sync")
 	if d.ann("GET " + path).body["reviewed"] != true { // AZ-16
 		t.Error("the app is not reviewed after the first approval")
@@ -100,11 +101,11 @@ func TestListing_CON03(t *testing.T) {
 		t.Error("the live revision was changed")
 	}
 	d.ann("POST " + path + "/listing/submit").want(http.StatusOK)
-	d.review(appID, console.RevisionInReview, console.RevisionRejected)
+	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionRejected)
 	d.ann("GET "+path+"/listing").wantState("rejected", "sync")
 	d.ann("PUT "+path+"/listing", `{"slug": "sync-2", "name": "Sync 2", "summary": "S", "description": "D"}`).want(http.StatusOK)
 	d.ann("POST " + path + "/listing/submit").want(http.StatusOK)
-	d.review(appID, console.RevisionInReview, console.RevisionApproved)
+	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionApproved)
 	d.ann("GET "+path+"/listing").wantState("approved", "sync-2")
 
 	var actions []string
@@ -120,19 +121,19 @@ func TestListing_CON03(t *testing.T) {
 func TestListingSteps_CON03(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
-	ways := map[console.RevisionState][]console.RevisionState{ // how to get there
-		console.RevisionDraft:            {},
-		console.RevisionSubmitted:        {"submit"},
-		console.RevisionInReview:         {"submit", console.RevisionInReview},
-		console.RevisionChangesRequested: {"submit", console.RevisionInReview, console.RevisionChangesRequested},
-		console.RevisionRejected:         {"submit", console.RevisionInReview, console.RevisionRejected},
-		console.RevisionApproved:         {"submit", console.RevisionInReview, console.RevisionApproved},
+	ways := map[consolestore.RevisionState][]consolestore.RevisionState{ // how to get there
+		consolestore.RevisionDraft:            {},
+		consolestore.RevisionSubmitted:        {"submit"},
+		consolestore.RevisionInReview:         {"submit", consolestore.RevisionInReview},
+		consolestore.RevisionChangesRequested: {"submit", consolestore.RevisionInReview, consolestore.RevisionChangesRequested},
+		consolestore.RevisionRejected:         {"submit", consolestore.RevisionInReview, consolestore.RevisionRejected},
+		consolestore.RevisionApproved:         {"submit", consolestore.RevisionInReview, consolestore.RevisionApproved},
 	}
-	steps := map[console.RevisionState]string{ // and what leads on
-		"save": "draft changes_requested rejected approved", "submit": "draft", console.RevisionInReview: "submitted",
-		console.RevisionChangesRequested: "in_review", console.RevisionRejected: "in_review", console.RevisionApproved: "in_review",
+	steps := map[consolestore.RevisionState]string{ // and what leads on
+		"save": "draft changes_requested rejected approved", "submit": "draft", consolestore.RevisionInReview: "submitted",
+		consolestore.RevisionChangesRequested: "in_review", consolestore.RevisionRejected: "in_review", consolestore.RevisionApproved: "in_review",
 	}
-	take := func(path, appID string, step console.RevisionState) error {
+	take := func(path, appID string, step consolestore.RevisionState) error {
 		listing := strings.Replace(wholeListing, "sync", strings.ToLower(appID[len("app_"):]), 1)
 		var got response
 		switch step {
@@ -189,7 +190,7 @@ func TestListingStateInvalid_CON03(t *testing.T) {
 		"statusCode": 400.0, "error": "Bad Request", "code": "LISTING_STATE_INVALID",
 		"message": "a revision that is submitted cannot become draft", "params": map[string]any{"p0": "submitted", "p1": "draft"},
 	})
-	_, err := d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: console.RevisionDraft, Note: strings.Repeat("n", 2001)})
+	_, err := d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: consolestore.RevisionDraft, Note: strings.Repeat("n", 2001)})
 	if e, ok := errors.AsType[*apierror.Error](err); !ok || !cmp.Equal(e.Messages(), []string{
 		"state must be in_review, changes_requested, rejected or approved", "note must have at most 2000 characters",
 	}) {
@@ -197,7 +198,7 @@ func TestListingStateInvalid_CON03(t *testing.T) {
 	}
 	_, other := d.newApp(confidentialApp)
 	for appID, want := range map[string]string{"app_absent": "app not found", other: "listing not found"} {
-		_, err := d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: console.RevisionInReview})
+		_, err := d.console.ReviewListing(t.Context(), console.Review{AppID: appID, State: consolestore.RevisionInReview})
 		if e, ok := errors.AsType[*apierror.Error](err); !ok || e.Status() != http.StatusNotFound || e.Messages()[0] != want {
 			t.Errorf("of %s: %v, want %q", appID, err, want)
 		}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/optional"
@@ -32,8 +33,8 @@ type listingBody struct {
 	PrivacyURL         string   `json:"privacyUrl,omitempty"`
 }
 
-func (b listingBody) content() ListingContent {
-	content := ListingContent{
+func (b listingBody) content() consolestore.ListingContent {
+	content := consolestore.ListingContent{
 		Slug: b.Slug, Name: b.Name, Summary: b.Summary, Description: b.Description, ScreenshotAssetIDs: b.ScreenshotAssetIDs,
 		Publisher: b.Publisher, TermsURL: b.TermsURL, PrivacyURL: b.PrivacyURL,
 	}
@@ -50,15 +51,15 @@ type listingPayload struct {
 }
 
 type revisionPayload struct {
-	ID    string        `json:"id"`
-	State RevisionState `json:"state"`
+	ID    string                     `json:"id"`
+	State consolestore.RevisionState `json:"state"`
 	listingBody
 	Note      string     `json:"note"`
 	CreatedAt stamp.Time `json:"createdAt"`
 	UpdatedAt stamp.Time `json:"updatedAt"`
 }
 
-func newRevisionPayload(r Revision) revisionPayload {
+func newRevisionPayload(r consolestore.Revision) revisionPayload {
 	return revisionPayload{
 		ID: r.ID, State: r.State, Note: r.Note, CreatedAt: stamp.Of(r.CreatedAt), UpdatedAt: stamp.Of(r.UpdatedAt),
 		listingBody: listingBody{
@@ -69,7 +70,7 @@ func newRevisionPayload(r Revision) revisionPayload {
 	}
 }
 
-func writeListing(w http.ResponseWriter, status int, l Listing) error {
+func writeListing(w http.ResponseWriter, status int, l consolestore.Listing) error {
 	payload := listingPayload{Revision: newRevisionPayload(l.Revision), Version: l.Version}
 	if l.Live != nil {
 		live := newRevisionPayload(*l.Live)
@@ -92,7 +93,7 @@ func readListing(r *http.Request, into any, check func() error) error {
 
 func (c *Console) createListing(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var body listingBody
-	if err := readListing(r, &body, func() error { return body.content().check() }); err != nil {
+	if err := readListing(r, &body, func() error { return checkContent(body.content()) }); err != nil {
 		return err
 	}
 	saved, err := c.CreateListing(r.Context(), by, r.PathValue("appId"), body.content())
@@ -110,7 +111,7 @@ func (c *Console) updateListing(w http.ResponseWriter, r *http.Request, by Actor
 	check := func() error {
 		var v apierror.Validation
 		notNull(&v, "version", body.Version)
-		if err := v.Include(body.content().check()); err != nil {
+		if err := v.Include(checkContent(body.content())); err != nil {
 			return err
 		}
 		return v.Err()

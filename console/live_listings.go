@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -15,10 +16,7 @@ import (
 // consent page. It implements oauthserver.Listings. Make it with [NewLiveListings]. It is
 // safe for concurrent use.
 type LiveListings struct {
-	store interface {
-		ListingStore
-		AssetStore
-	}
+	store  consolestore.Store
 	prefix string
 }
 
@@ -26,7 +24,7 @@ var _ oauthserver.Listings = (*LiveListings)(nil)
 
 // NewLiveListings returns the live listings of a store. The host serves
 // [LiveListings.ServeIcon] on the app host, for GET at prefix + "/{appId}/{assetId}".
-func NewLiveListings(store Store, prefix string) *LiveListings {
+func NewLiveListings(store consolestore.Store, prefix string) *LiveListings {
 	return &LiveListings{store: store, prefix: prefix}
 }
 
@@ -54,7 +52,7 @@ func (l *LiveListings) ServeIcon(w http.ResponseWriter, r *http.Request) error {
 	if live == nil || live.IconAssetID == "" || live.IconAssetID != assetID {
 		return apierror.NotFound("icon")
 	}
-	asset, err := oneAsset(r.Context(), l.store, AssetQuery{AppID: appID, AssetID: assetID})
+	asset, err := oneAsset(r.Context(), l.store, consolestore.AssetQuery{AppID: appID, AssetID: assetID})
 	if err != nil {
 		return absent("icon", err)
 	}
@@ -64,7 +62,7 @@ func (l *LiveListings) ServeIcon(w http.ResponseWriter, r *http.Request) error {
 }
 
 // live returns the live revision; nil when there is none.
-func (l *LiveListings) live(ctx context.Context, appID string) (*Revision, error) {
+func (l *LiveListings) live(ctx context.Context, appID string) (*consolestore.Revision, error) {
 	listing, err := l.store.Listing(ctx, appID)
 	if errors.Is(err, partner.ErrNotFound) {
 		return nil, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -42,7 +43,7 @@ func TestLiveListings(t *testing.T) {
 	wantIcon("/app-icons/"+appID+"/"+icon, http.StatusNotFound)
 
 	d.ann("POST " + path + "/listing/submit").want(http.StatusOK)
-	d.review(appID, console.RevisionInReview, console.RevisionApproved)
+	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionApproved)
 	approved := oauthserver.AppListing{
 		IconPath: "/app-icons/" + appID + "/" + icon, Publisher: "Sync Ltd", TermsURL: "https://sync.example/terms", PrivacyURL: "https://sync.example/privacy",
 	}

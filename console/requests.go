@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
@@ -41,54 +41,54 @@ func (f RequestFilter) Check() error {
 
 // Requests lists the last calls of an app, newest first. Its error is one of apierror: 404,
 // or everything that is wrong with the filter and the page.
-func (c *Console) Requests(ctx context.Context, by Actor, appID string, f RequestFilter, p Page) (Paged[analytics.Request], error) {
+func (c *Console) Requests(ctx context.Context, by Actor, appID string, f RequestFilter, p Page) (Paged[callstore.Request], error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
-		return Paged[analytics.Request]{}, err
+		return Paged[callstore.Request]{}, err
 	}
 	return c.AppRequests(ctx, appID, f, p)
 }
 
 // AppRequests is [Console.Requests] for an app of any organization. It does not check that the app
 // exists.
-func (c *Console) AppRequests(ctx context.Context, appID string, f RequestFilter, p Page) (Paged[analytics.Request], error) {
+func (c *Console) AppRequests(ctx context.Context, appID string, f RequestFilter, p Page) (Paged[callstore.Request], error) {
 	var v apierror.Validation
 	if err := v.Include(f.Check()); err != nil {
-		return Paged[analytics.Request]{}, err
+		return Paged[callstore.Request]{}, err
 	}
 	least, most, _ := statusRange(f.Status)
 	if p.After != "" && !id.Valid(id.Request, p.After) {
 		v.Add("after", "must be the nextCursor of a page")
 	}
 	if err := v.Err(); err != nil {
-		return Paged[analytics.Request]{}, err
+		return Paged[callstore.Request]{}, err
 	}
-	requests, err := c.cfg.Analytics.Requests(ctx, analytics.RequestQuery{
+	requests, err := c.cfg.Analytics.Requests(ctx, callstore.RequestQuery{
 		AppID: appID, MinStatus: least, MaxStatus: most, Route: f.Route, Path: f.Path, BusinessID: f.BusinessID, RequestID: f.RequestID,
 		Since: f.Since, Until: f.Until, Before: p.After, Limit: p.limit() + 1,
 	})
-	return cut(requests, p.limit(), func(r analytics.Request) string { return r.ID }), err
+	return cut(requests, p.limit(), func(r callstore.Request) string { return r.ID }), err
 }
 
 // Request returns a call of the request log by its id, or the last one with the id of its
 // request. Its error is one of apierror, 404 if there is none.
-func (c *Console) Request(ctx context.Context, by Actor, appID, requestID string) (analytics.Request, error) {
+func (c *Console) Request(ctx context.Context, by Actor, appID, requestID string) (callstore.Request, error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
-		return analytics.Request{}, err
+		return callstore.Request{}, err
 	}
 	if requestID == "" || !text.IsStorable(requestID) {
-		return analytics.Request{}, apierror.NotFound("request")
+		return callstore.Request{}, apierror.NotFound("request")
 	}
-	for _, q := range []analytics.RequestQuery{{ID: requestID}, {RequestID: requestID}} {
+	for _, q := range []callstore.RequestQuery{{ID: requestID}, {RequestID: requestID}} {
 		q.AppID, q.Limit = appID, 1
 		found, err := c.cfg.Analytics.Requests(ctx, q)
 		if err != nil {
-			return analytics.Request{}, err
+			return callstore.Request{}, err
 		}
 		if len(found) > 0 {
 			return found[0], nil
 		}
 	}
-	return analytics.Request{}, apierror.NotFound("request")
+	return callstore.Request{}, apierror.NotFound("request")
 }
 
 // statusRange reads a status or a class of statuses; zeros for an empty text.
@@ -118,7 +118,7 @@ type requestPayload struct {
 	Error      string     `json:"error,omitempty"`
 }
 
-func newRequestPayload(r analytics.Request) requestPayload {
+func newRequestPayload(r callstore.Request) requestPayload {
 	return requestPayload{
 		ID: r.ID, Time: stamp.Of(r.At), Method: r.Method, Route: r.Route, Status: r.Status, Code: r.Code, RequestID: r.RequestID,
 		BusinessID: r.BusinessID, DurationMS: float64(r.Took.Microseconds()) / 1000, Bytes: r.Bytes, Error: r.Error,
@@ -138,8 +138,8 @@ func ParseRequestFilter(r *http.Request) (RequestFilter, Page, error) {
 }
 
 // WriteRequests responds with a page of requests, without the bodies of errors.
-func WriteRequests(w http.ResponseWriter, requests Paged[analytics.Request]) error {
-	return listPage(w, requests, func(r analytics.Request) requestPayload {
+func WriteRequests(w http.ResponseWriter, requests Paged[callstore.Request]) error {
+	return listPage(w, requests, func(r callstore.Request) requestPayload {
 		r.Error = ""
 		return newRequestPayload(r)
 	})

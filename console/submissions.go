@@ -8,34 +8,12 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
 )
-
-// Submission is an app that was submitted for review without its listing.
-type Submission struct {
-	ID    string // sub_…
-	AppID string
-	State RevisionState // submitted, or what came of it
-	// App is the app as it was submitted. A reviewer decides about exactly that.
-	App         partner.Profile
-	Note        string // what the reviewer said last
-	ReviewerID  string // as in Revision
-	SubmittedAt time.Time
-	UpdatedAt   time.Time
-}
-
-// ReviewStore keeps what reviews are about.
-type ReviewStore interface {
-	// Submissions returns the last submission of each of the apps that has one, by app.
-	Submissions(ctx context.Context, appIDs ...string) (map[string]Submission, error)
-	// SaveSubmission replaces the last submission of its app, or adds the first one.
-	SaveSubmission(ctx context.Context, s Submission) error
-	// Listings returns the listing of each of the apps that has one, by app.
-	Listings(ctx context.Context, appIDs ...string) (map[string]Listing, error)
-}
 
 // AppReview is the state of the review of an app.
 type AppReview struct {
@@ -46,8 +24,8 @@ type AppReview struct {
 	// differ from the live ones. They are submitted with the listing.
 	Publisher, IconAssetID string
 
-	Listing    *Listing    // nil: there is none
-	Submission *Submission // the last one; nil: there is none
+	Listing    *consolestore.Listing    // nil: there is none
+	Submission *consolestore.Submission // the last one; nil: there is none
 }
 
 // HasPending reports whether anything of the app waits for a review.
@@ -68,9 +46,9 @@ func (r AppReview) isOpen() bool {
 
 // Subject is what was submitted for review last: the app with its listing or without.
 type Subject struct {
-	ID          string    // of the revision or the submission
-	Revision    *Revision // of the listing; nil if the app was submitted without it
-	State       RevisionState
+	ID          string                 // of the revision or the submission
+	Revision    *consolestore.Revision // of the listing; nil if the app was submitted without it
+	State       consolestore.RevisionState
 	App         partner.Profile // as it was submitted
 	Note        string
 	ReviewerID  string
@@ -94,18 +72,18 @@ func (r AppReview) Subject() *Subject {
 
 // submittedRevision returns the revision of the listing that was submitted last; nil if none
 // was, or if it is being changed.
-func (r AppReview) submittedRevision() *Revision {
+func (r AppReview) submittedRevision() *consolestore.Revision {
 	switch {
 	case r.Listing == nil:
 		return nil
-	case r.Listing.Revision.State == RevisionDraft:
+	case r.Listing.Revision.State == consolestore.RevisionDraft:
 		return r.Listing.Live
 	}
 	return &r.Listing.Revision
 }
 
 // ReadReviews returns how far the review of each app has come, by app.
-func ReadReviews(ctx context.Context, store ReviewStore, apps ...partner.App) (map[string]AppReview, error) {
+func ReadReviews(ctx context.Context, store consolestore.Store, apps ...partner.App) (map[string]AppReview, error) {
 	ids := convert(apps, func(a partner.App) string { return a.ID })
 	listings, err := store.Listings(ctx, ids...)
 	if err != nil {
@@ -120,7 +98,7 @@ func ReadReviews(ctx context.Context, store ReviewStore, apps ...partner.App) (m
 		r := AppReview{IsReviewed: app.Reviewed, Pending: app.Unreviewed()}
 		if listing, ok := listings[app.ID]; ok {
 			r.Listing = &listing
-			var live Revision
+			var live consolestore.Revision
 			if listing.Live != nil {
 				live = *listing.Live
 			}
@@ -192,16 +170,16 @@ func (c *Console) submit(ctx context.Context, by Actor, appID string) (app partn
 }
 
 // submission returns a new submission of an app as it is.
-func (c *Console) submission(app partner.App) Submission {
+func (c *Console) submission(app partner.App) consolestore.Submission {
 	now := stamp.Of(c.cfg.Clock.Now()).Time
-	return Submission{ID: id.New(id.Submission, now), AppID: app.ID, State: RevisionSubmitted, App: app.Profile(), SubmittedAt: now, UpdatedAt: now}
+	return consolestore.Submission{ID: id.New(id.Submission, now), AppID: app.ID, State: consolestore.RevisionSubmitted, App: app.Profile(), SubmittedAt: now, UpdatedAt: now}
 }
 
 // Review is a reviewer's next step with what was submitted of an app.
 type Review struct {
 	AppID string
-	State RevisionState // in_review, changes_requested, rejected or approved
-	Note  string        // for the developers
+	State consolestore.RevisionState // in_review, changes_requested, rejected or approved
+	Note  string                     // for the developers
 	// ReviewerID is the user who reviews; empty: the service itself, which may take any
 	// step.
 	ReviewerID string
@@ -214,18 +192,18 @@ type Review struct {
 type reviewAction struct{ listing, app audit.Action }
 
 // reviewActions are the steps of a reviewer.
-var reviewActions = map[RevisionState]reviewAction{
-	RevisionInReview:         {audit.ListingInReview, audit.ReviewInReview},
-	RevisionChangesRequested: {audit.ListingChangesRequested, audit.ReviewChangesRequested},
-	RevisionRejected:         {audit.ListingRejected, audit.ReviewRejected},
-	RevisionApproved:         {audit.ListingApproved, audit.ReviewApproved},
+var reviewActions = map[consolestore.RevisionState]reviewAction{
+	consolestore.RevisionInReview:         {audit.ListingInReview, audit.ReviewInReview},
+	consolestore.RevisionChangesRequested: {audit.ListingChangesRequested, audit.ReviewChangesRequested},
+	consolestore.RevisionRejected:         {audit.ListingRejected, audit.ReviewRejected},
+	consolestore.RevisionApproved:         {audit.ListingApproved, audit.ReviewApproved},
 }
 
 // check returns a validation error that names everything that is wrong.
 func (r Review) check() error {
 	var v apierror.Validation
 	if _, isStep := reviewActions[r.State]; !isStep {
-		v.Add("state", "must be %s, %s, %s or %s", RevisionInReview, RevisionChangesRequested, RevisionRejected, RevisionApproved)
+		v.Add("state", "must be %s, %s, %s or %s", consolestore.RevisionInReview, consolestore.RevisionChangesRequested, consolestore.RevisionRejected, consolestore.RevisionApproved)
 	}
 	if utf8.RuneCountInString(r.Note) > maxNote {
 		v.Add("note", "must have at most %d characters", maxNote)
@@ -296,7 +274,7 @@ func (c *Console) reviewSubmission(ctx context.Context, review Review) error {
 			return audit.Entry{}, err
 		}
 		last := standing.Submission
-		if review.State == RevisionInReview && app.OrganizationID == "" && standing.MayBeSubmitted() {
+		if review.State == consolestore.RevisionInReview && app.OrganizationID == "" && standing.MayBeSubmitted() {
 			taken := c.submission(app)
 			last = &taken
 		}
@@ -306,11 +284,11 @@ func (c *Console) reviewSubmission(ctx context.Context, review Review) error {
 		if err := review.mayFollow(last.ReviewerID); err != nil {
 			return audit.Entry{}, err
 		}
-		if last.State, err = last.State.become(review.State); err != nil {
+		if last.State, err = nextState(last.State, review.State); err != nil {
 			return audit.Entry{}, err
 		}
 		last.Note, last.ReviewerID, last.UpdatedAt = review.Note, review.ReviewerID, stamp.Of(c.cfg.Clock.Now()).Time
-		if last.State == RevisionApproved {
+		if last.State == consolestore.RevisionApproved {
 			if err := c.cfg.OAuth.CompleteReview(ctx, app.ID, last.App); err != nil {
 				return audit.Entry{}, err
 			}
@@ -325,7 +303,7 @@ func (c *Console) reviewSubmission(ctx context.Context, review Review) error {
 
 // tellDecided queues the notification of a decision.
 func (c *Console) tellDecided(ctx context.Context, review Review) {
-	if review.State != RevisionInReview {
+	if review.State != consolestore.RevisionInReview {
 		c.tell(ctx, events.Notification{Kind: events.NotifyListingDecided, AppID: review.AppID, UserID: review.ReviewerID, Detail: string(review.State)})
 	}
 }

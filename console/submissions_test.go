@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
 // reviewApp takes steps of the reviewer with the app's submission.
-func (d *harness) reviewApp(appID string, states ...console.RevisionState) {
+func (d *harness) reviewApp(appID string, states ...consolestore.RevisionState) {
 	d.Helper()
 	for _, state := range states {
 		if _, err := d.console.ReviewApp(d.Context(), console.Review{AppID: appID, State: state, Note: "Note: " + string(state), ReviewerID: "usr_staff"}); err != nil {
@@ -67,7 +68,7 @@ func TestSubmitApp_AZ16(t *testing.T) {
 		t.Error(got.Body)
 	}
 	d.ann("PATCH "+path, `{"name": "Later", "redirectUris": ["https://partner.example/cb", "https://later.example/cb"]}`).want(http.StatusOK)
-	d.reviewApp(appID, console.RevisionInReview, console.RevisionApproved)
+	d.reviewApp(appID, consolestore.RevisionInReview, consolestore.RevisionApproved)
 	d.wantCovered(appID, covered)
 	decision := map[string]any{"state": "approved", "note": "Note: approved"}
 	d.wantReview(path, map[string]any{"reviewed": true, "decision": decision, "pending": map[string]any{"name": "Later", "redirectUris": []any{"https://later.example/cb"}}})
@@ -80,7 +81,7 @@ func TestSubmitApp_AZ16(t *testing.T) {
 	d.ann("POST " + path + "/review").wantInvalid("nothing waits for a review: the last one covers the app as it is")
 	d.ann("PATCH "+path, `{"scopes": ["invoices:read", "customers:read"]}`).want(http.StatusOK)
 	d.ann("POST " + path + "/review").want(http.StatusAccepted)
-	d.reviewApp(appID, console.RevisionInReview, console.RevisionRejected)
+	d.reviewApp(appID, consolestore.RevisionInReview, consolestore.RevisionRejected)
 	d.wantCovered(appID, covered)
 	d.wantReview(path, map[string]any{"reviewed": true, "decision": map[string]any{"state": "rejected", "note": "Note: rejected"}, "pending": map[string]any{"scopes": []any{"customers:read"}}})
 
@@ -103,11 +104,11 @@ func TestListingCoversTheApp_AZ16(t *testing.T) {
 	d.ann("POST "+path+"/review").wantCode(http.StatusConflict, "CONFLICT")
 	d.ann("POST "+path+"/listing/submit").wantCode(http.StatusBadRequest, "LISTING_STATE_INVALID")
 	d.ann("PATCH "+path, `{"name": "Service Account Security", "redirectUris": ["https://evil.example/cb"], "scopes": ["invoices:write"]}`).want(http.StatusOK)
-	d.review(appID, console.RevisionInReview)
+	d.review(appID, consolestore.RevisionInReview)
 	d.wantReview(path, map[string]any{"reviewed": false, "state": "in_review", "pending": map[string]any{
 		"name": "Service Account Security", "redirectUris": []any{"https://evil.example/cb"}, "scopes": []any{"invoices:write"}, "publisher": "Nice Ltd",
 	}})
-	d.reviewApp(appID, console.RevisionApproved) // the same step as of the listing
+	d.reviewApp(appID, consolestore.RevisionApproved) // the same step as of the listing
 	d.wantCovered(appID, app.Profile())
 
 	// Submitted without the listing: the next revision waits, and the draft stays one.
@@ -115,11 +116,11 @@ func TestListingCoversTheApp_AZ16(t *testing.T) {
 	d.ann("PUT "+path+"/listing", listing).want(http.StatusOK)
 	d.ann("POST "+path+"/listing/submit").wantCode(http.StatusConflict, "CONFLICT")
 	d.ann("GET "+path+"/listing").wantState("draft", "sync")
-	d.reviewApp(appID, console.RevisionInReview, console.RevisionChangesRequested)
+	d.reviewApp(appID, consolestore.RevisionInReview, consolestore.RevisionChangesRequested)
 	d.ann("POST " + path + "/listing/submit").want(http.StatusOK)
 	app, err = d.store.App(t.Context(), appID)
 	d.must(err)
-	d.review(appID, console.RevisionInReview, console.RevisionApproved)
+	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionApproved)
 	d.wantCovered(appID, app.Profile())
 
 	// The draft after a live revision is not what was decided about, nor is what came before it.
@@ -132,7 +133,7 @@ func TestListingCoversTheApp_AZ16(t *testing.T) {
 	d.ann("PUT "+path+"/listing", listing).want(http.StatusOK)
 	d.ann("PATCH "+path, `{"name": "Third"}`).want(http.StatusOK)
 	d.ann("POST " + path + "/listing/submit").want(http.StatusOK)
-	d.review(appID, console.RevisionInReview, console.RevisionRejected)
+	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionRejected)
 	d.ann("PUT "+path+"/listing", listing).want(http.StatusOK)
 	stored, err := d.store.Listing(t.Context(), appID)
 	d.must(err)
@@ -146,7 +147,7 @@ func TestReviewSteps_AZ16(t *testing.T) {
 	t.Parallel()
 	d := newHarness(t)
 	path, appID := d.newApp(confidentialApp)
-	step := func(by string, state console.RevisionState) error {
+	step := func(by string, state consolestore.RevisionState) error {
 		_, err := d.console.ReviewApp(t.Context(), console.Review{AppID: appID, State: state, ReviewerID: by})
 		return err
 	}
@@ -156,23 +157,23 @@ func TestReviewSteps_AZ16(t *testing.T) {
 			t.Errorf("%v, want %s", err, text)
 		}
 	}
-	wants(step("usr_a", console.RevisionInReview), "not found")
+	wants(step("usr_a", consolestore.RevisionInReview), "not found")
 	d.ann("POST " + path + "/review").want(http.StatusAccepted)
-	wants(step("usr_a", console.RevisionApproved), "LISTING_STATE_INVALID")
+	wants(step("usr_a", consolestore.RevisionApproved), "LISTING_STATE_INVALID")
 	wants(step("usr_a", "draft"), "state must be")
-	d.must(step("usr_a", console.RevisionInReview))
-	for _, state := range []console.RevisionState{console.RevisionInReview, console.RevisionApproved} {
+	d.must(step("usr_a", consolestore.RevisionInReview))
+	for _, state := range []consolestore.RevisionState{consolestore.RevisionInReview, consolestore.RevisionApproved} {
 		if _, isConflict := errors.AsType[*console.ReviewConflict](step("usr_b", state)); !isConflict {
 			t.Errorf("%s by another reviewer", state)
 		}
 	}
-	d.must(step("usr_a", console.RevisionApproved))
-	wants(step("usr_a", console.RevisionRejected), "LISTING_STATE_INVALID")
+	d.must(step("usr_a", consolestore.RevisionApproved))
+	wants(step("usr_a", consolestore.RevisionRejected), "LISTING_STATE_INVALID")
 
 	path, appID = d.newApp(confidentialApp)
 	d.ann("POST " + path + "/review").want(http.StatusAccepted)
 	d.must(fixture.SetAppStatus(t.Context(), d.store, appID, partner.AppDeactivated))
-	wants(step("usr_a", console.RevisionInReview), "APP_DEACTIVATED")
+	wants(step("usr_a", consolestore.RevisionInReview), "APP_DEACTIVATED")
 }
 
 // AZ-16: of an app's submissions with its listing and without, all at once, one is open.

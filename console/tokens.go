@@ -12,60 +12,23 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/storage"
 )
 
 const (
 	day = 24 * time.Hour
 
-	// MaxTokenLifetime is how long a console token is valid at most.
-	MaxTokenLifetime = 365 * day
-	// MaxTokens is how many valid console tokens an organization may have.
-	MaxTokens = 100
+	// maxTokens is how many valid console tokens an organization may have.
+	maxTokens = 100
 
 	defaultTokenDays = 90
 	maxTokenName     = 100 // characters
 )
-
-// ErrTooManyTokens says that an organization has [MaxTokens] valid console tokens.
-var ErrTooManyTokens = errors.New("console: too many console tokens")
-
-// TokenStore keeps console tokens.
-type TokenStore interface {
-	// CreateConsoleToken adds a token, unless its organization has limit tokens that are
-	// valid when it is created: then it returns ErrTooManyTokens. Of tokens that are added
-	// at the same time none exceeds the limit.
-	CreateConsoleToken(ctx context.Context, t Token, limit int) error
-	// ConsoleToken returns the token with a digest, valid or not; partner.ErrNotFound.
-	ConsoleToken(ctx context.Context, digest storage.Digest) (Token, error)
-	// ConsoleTokens lists the tokens of an organization that are not revoked, oldest first.
-	ConsoleTokens(ctx context.Context, organizationID string) ([]Token, error)
-	// RevokeConsoleToken revokes a token of an organization and returns its name. It
-	// returns partner.ErrNotFound if there is no such token or it is already revoked.
-	RevokeConsoleToken(ctx context.Context, organizationID, tokenID string, at time.Time) (name string, err error)
-}
-
-// Token is a console token: a script presents it to call the console's JSON for one
-// organization, in the name of the user who created it.
-type Token struct {
-	ID             string // ctk_…
-	Digest         storage.Digest
-	OrganizationID string
-	UserID         string // who created it
-	Name           string
-	CreatedAt      time.Time
-	ExpiresAt      time.Time
-	RevokedAt      time.Time // zero: it is not revoked
-	LastUsedAt     time.Time // zero: never; not kept by the TokenStore
-}
-
-// isValid reports whether a token opens anything at a time.
-func (t Token) isValid(now time.Time) bool { return t.RevokedAt.IsZero() && now.Before(t.ExpiresAt) }
 
 // NewToken is a console token as its creator describes it.
 type NewToken struct {
@@ -86,10 +49,10 @@ func (n NewToken) days() int {
 func (n NewToken) lifetime() time.Duration { return time.Duration(n.days()) * day }
 
 // newToken returns the token that the actor describes, or a validation error.
-func (a Actor) newToken(n NewToken) (Token, error) {
+func (a Actor) newToken(n NewToken) (consolestore.Token, error) {
 	var v apierror.Validation
-	if days := n.days(); days < 1 || days > int(MaxTokenLifetime/day) {
-		v.Add("expiresInDays", "must be a whole number from 1 to %d", int(MaxTokenLifetime/day))
+	if days := n.days(); days < 1 || days > int(consolestore.MaxTokenLifetime/day) {
+		v.Add("expiresInDays", "must be a whole number from 1 to %d", int(consolestore.MaxTokenLifetime/day))
 	}
 	name := strings.TrimSpace(n.Name)
 	if length := utf8.RuneCountInString(name); !text.HasVisible(name) || length > maxTokenName {
@@ -97,7 +60,7 @@ func (a Actor) newToken(n NewToken) (Token, error) {
 	} else if problem := text.LineProblem(name); problem != "" {
 		v.Add("name", "%s", problem)
 	}
-	return Token{Name: name, OrganizationID: a.organization(&v, n.OrganizationID), UserID: a.userID}, v.Err()
+	return consolestore.Token{Name: name, OrganizationID: a.organization(&v, n.OrganizationID), UserID: a.userID}, v.Err()
 }
 
 // HasToken reports whether a request presents something with the prefix of console tokens,
@@ -125,7 +88,7 @@ func (c *Console) caller(r *http.Request) (Actor, error) {
 		return Actor{}, apierror.Unauthorized()
 	case err != nil:
 		return Actor{}, err
-	case !token.isValid(now):
+	case !token.RevokedAt.IsZero() || !now.Before(token.ExpiresAt):
 		return Actor{}, apierror.Unauthorized()
 	}
 	by, err := c.actor(r.Context(), token.UserID, "")
@@ -143,13 +106,13 @@ func (c *Console) caller(r *http.Request) (Actor, error) {
 
 // CreateToken creates a console token and returns its text, for the only time. Its error is
 // one of apierror: everything that is wrong, or 403 for an actor that is a token itself.
-func (c *Console) CreateToken(ctx context.Context, by Actor, n NewToken) (string, Token, error) {
+func (c *Console) CreateToken(ctx context.Context, by Actor, n NewToken) (string, consolestore.Token, error) {
 	if by.token != "" {
-		return "", Token{}, apierror.Forbidden("A console token cannot create tokens")
+		return "", consolestore.Token{}, apierror.Forbidden("A console token cannot create tokens")
 	}
 	token, err := by.newToken(n)
 	if err != nil {
-		return "", Token{}, err
+		return "", consolestore.Token{}, err
 	}
 	now := c.cfg.Clock.Now()
 	made := secret.New(secret.ConsoleToken)
@@ -157,13 +120,13 @@ func (c *Console) CreateToken(ctx context.Context, by Actor, n NewToken) (string
 	err = c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		entry := by.did(audit.ConsoleTokenCreated, "", token.OrganizationID)
 		entry.Detail = token.Name
-		return entry, c.cfg.Store.CreateConsoleToken(ctx, token, MaxTokens)
+		return entry, c.cfg.Store.CreateConsoleToken(ctx, token, maxTokens)
 	})
 	switch {
-	case errors.Is(err, ErrTooManyTokens):
-		return "", Token{}, apierror.Invalid(fmt.Sprintf("an organization may have at most %d console tokens", MaxTokens))
+	case errors.Is(err, consolestore.ErrTooManyTokens):
+		return "", consolestore.Token{}, apierror.Invalid(fmt.Sprintf("an organization may have at most %d console tokens", maxTokens))
 	case err != nil:
-		return "", Token{}, err
+		return "", consolestore.Token{}, err
 	}
 	return made.Reveal(), token, nil
 }
@@ -171,7 +134,7 @@ func (c *Console) CreateToken(ctx context.Context, by Actor, n NewToken) (string
 // Tokens lists the console tokens of an organization of the actor's that are not revoked,
 // oldest first. Who has only one organization may leave it out. Its error is a validation
 // error of apierror.
-func (c *Console) Tokens(ctx context.Context, by Actor, organizationID string) ([]Token, error) {
+func (c *Console) Tokens(ctx context.Context, by Actor, organizationID string) ([]consolestore.Token, error) {
 	var v apierror.Validation
 	organizationID = by.organization(&v, organizationID)
 	if err := v.Err(); err != nil {
@@ -181,7 +144,7 @@ func (c *Console) Tokens(ctx context.Context, by Actor, organizationID string) (
 	if err != nil {
 		return nil, err
 	}
-	uses, err := c.cfg.Analytics.LastUses(ctx, convert(tokens, func(t Token) string { return t.ID })...)
+	uses, err := c.cfg.Analytics.LastUses(ctx, convert(tokens, func(t consolestore.Token) string { return t.ID })...)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -32,7 +33,7 @@ type tokenPayload struct {
 	LastUsedAt     *stamp.Time `json:"lastUsedAt"`
 }
 
-func newTokenPayload(t Token) tokenPayload {
+func newTokenPayload(t consolestore.Token) tokenPayload {
 	return tokenPayload{
 		ID: t.ID, Name: t.Name, OrganizationID: t.OrganizationID, UserID: t.UserID,
 		CreatedAt: stamp.Of(t.CreatedAt), ExpiresAt: stamp.Of(t.ExpiresAt), LastUsedAt: stamp.OrNull(t.LastUsedAt),

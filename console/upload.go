@@ -9,6 +9,7 @@ import (
 	"net/url"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -79,7 +80,7 @@ type upload struct {
 }
 
 func (u *upload) asset() NewAsset {
-	return NewAsset{Kind: AssetKind(u.parts["kind"]), Data: u.parts["file"]}
+	return NewAsset{Kind: consolestore.AssetKind(u.parts["kind"]), Data: u.parts["file"]}
 }
 
 // from reads all parts of the body.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/export"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -30,35 +31,35 @@ func (p UsagePeriod) Within(now time.Time) UsagePeriod {
 
 // Usage returns what an app used by business and UTC day, by day and then by business. Its
 // error is one of apierror: 404, or what is wrong with the period and the page.
-func (c *Console) Usage(ctx context.Context, by Actor, appID string, period UsagePeriod, p Page) (Paged[analytics.Usage], error) {
+func (c *Console) Usage(ctx context.Context, by Actor, appID string, period UsagePeriod, p Page) (Paged[callstore.Usage], error) {
 	app, err := c.App(ctx, by, appID)
 	if err != nil {
-		return Paged[analytics.Usage]{}, err
+		return Paged[callstore.Usage]{}, err
 	}
 	return c.AppUsage(ctx, app, period, p)
 }
 
 // AppUsage is [Console.Usage] for the platform's own staff: without an Actor, for any app.
-func (c *Console) AppUsage(ctx context.Context, app partner.App, period UsagePeriod, p Page) (Paged[analytics.Usage], error) {
+func (c *Console) AppUsage(ctx context.Context, app partner.App, period UsagePeriod, p Page) (Paged[callstore.Usage], error) {
 	after, ok := usageCursor(p.After)
 	if !ok {
-		return Paged[analytics.Usage]{}, apierror.InvalidAt("after", "must be the nextCursor of a page")
+		return Paged[callstore.Usage]{}, apierror.InvalidAt("after", "must be the nextCursor of a page")
 	}
 	period = period.Within(c.cfg.Clock.Now())
-	found, err := c.cfg.Analytics.Usage(ctx, analytics.UsageQuery{AppID: app.ID, From: period.From, To: period.To, After: after, Limit: p.limit() + 1})
-	return cut(found, p.limit(), func(u analytics.Usage) string { return u.Day.Format(time.DateOnly) + u.BusinessID }), usageError(err)
+	found, err := c.cfg.Analytics.Usage(ctx, callstore.UsageQuery{AppID: app.ID, From: period.From, To: period.To, After: after, Limit: p.limit() + 1})
+	return cut(found, p.limit(), func(u callstore.Usage) string { return u.Day.Format(time.DateOnly) + u.BusinessID }), usageError(err)
 }
 
 // usageCursor reads a day and a business id.
-func usageCursor(after string) (analytics.UsageCursor, bool) {
+func usageCursor(after string) (callstore.UsageCursor, bool) {
 	if after == "" {
-		return analytics.UsageCursor{}, true
+		return callstore.UsageCursor{}, true
 	}
 	if len(after) < len(time.DateOnly) || !text.IsStorable(after) {
-		return analytics.UsageCursor{}, false
+		return callstore.UsageCursor{}, false
 	}
 	day, err := time.Parse(time.DateOnly, after[:len(time.DateOnly)])
-	return analytics.UsageCursor{Day: day, BusinessID: after[len(time.DateOnly):]}, err == nil
+	return callstore.UsageCursor{Day: day, BusinessID: after[len(time.DateOnly):]}, err == nil
 }
 
 // usageError makes a wrong period an error of the caller.
@@ -69,12 +70,12 @@ func usageError(err error) error {
 	return err
 }
 
-var usageColumns = []export.Column[analytics.Usage]{
-	{Name: "date", Value: func(u analytics.Usage) any { return u.Day.Format(time.DateOnly) }},
-	{Name: "businessId", Value: func(u analytics.Usage) any { return u.BusinessID }},
-	{Name: "calls", Value: func(u analytics.Usage) any { return u.Calls }},
-	{Name: "errors", Value: func(u analytics.Usage) any { return u.Errors }},
-	{Name: "bytes", Value: func(u analytics.Usage) any { return u.Bytes }},
+var usageColumns = []export.Column[callstore.Usage]{
+	{Name: "date", Value: func(u callstore.Usage) any { return u.Day.Format(time.DateOnly) }},
+	{Name: "businessId", Value: func(u callstore.Usage) any { return u.BusinessID }},
+	{Name: "calls", Value: func(u callstore.Usage) any { return u.Calls }},
+	{Name: "errors", Value: func(u callstore.Usage) any { return u.Errors }},
+	{Name: "bytes", Value: func(u callstore.Usage) any { return u.Bytes }},
 }
 
 // ExportUsage responds with the whole usage of an app in a period as a file, in one of the
@@ -83,8 +84,8 @@ var usageColumns = []export.Column[analytics.Usage]{
 func (c *Console) ExportUsage(w http.ResponseWriter, r *http.Request, app partner.App, period UsagePeriod, format string) error {
 	period = period.Within(c.cfg.Clock.Now())
 	name := "usage-" + period.From.UTC().Format(time.DateOnly) + "-" + period.To.UTC().Format(time.DateOnly)
-	file := export.File[analytics.Usage]{Name: name, Format: export.Format(format), Columns: usageColumns}
-	err := file.Serve(w, func(yield func(analytics.Usage) error) error {
+	file := export.File[callstore.Usage]{Name: name, Format: export.Format(format), Columns: usageColumns}
+	err := file.Serve(w, func(yield func(callstore.Usage) error) error {
 		return c.cfg.Analytics.EachUsage(r.Context(), app.ID, period.From, period.To, yield)
 	}, func(err error) {
 		c.cfg.Logger.WarnContext(r.Context(), "usage export failed", "app", app.ID, "err", err)
@@ -100,7 +101,7 @@ type usagePayload struct {
 	Bytes      int64  `json:"bytes"`
 }
 
-func newUsagePayload(u analytics.Usage) usagePayload {
+func newUsagePayload(u callstore.Usage) usagePayload {
 	return usagePayload{Date: u.Day.Format(time.DateOnly), BusinessID: u.BusinessID, Calls: u.Calls, Errors: u.Errors, Bytes: u.Bytes}
 }
 

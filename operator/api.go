@@ -11,7 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/partner"
@@ -97,8 +97,8 @@ func (o *Operator) serveListing(w http.ResponseWriter, r *http.Request, by Actor
 
 // reviewStep is the body of a step of a review.
 type reviewStep struct {
-	State console.RevisionState `json:"state"`
-	Note  string                `json:"note"`
+	State consolestore.RevisionState `json:"state"`
+	Note  string                     `json:"note"`
 }
 
 func readStep(r *http.Request) (in reviewStep, err error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -90,11 +91,11 @@ func (o *Operator) isAppCursor(ctx context.Context, after string) (bool, error) 
 // AppDetails is an app with everything that its page shows.
 type AppDetails struct {
 	partner.App
-	Installations []partner.Installation // active ones, at most MaxDetails
-	Webhooks      []WebhookHealth        // at most MaxDetails
-	Calls         analytics.Report       // of the last 30 days
-	Limits        []console.LimitUse     // empty: the limiter cannot be read
-	History       []audit.Entry          // newest first, at most MaxDetails
+	Installations []partner.Installation       // active ones, at most MaxDetails
+	Webhooks      []consolestore.WebhookHealth // at most MaxDetails
+	Calls         analytics.Report             // of the last 30 days
+	Limits        []console.LimitUse           // empty: the limiter cannot be read
+	History       []audit.Entry                // newest first, at most MaxDetails
 	Review        AppReview
 }
 
@@ -115,7 +116,7 @@ func (o *Operator) App(ctx context.Context, _ Actor, appID string) (AppDetails, 
 	if details.Installations, err = o.cfg.Store.Installations(ctx, partner.InstallationQuery{AppID: appID, Limit: MaxDetails}); err != nil {
 		return AppDetails{}, err
 	}
-	if details.Webhooks, err = o.cfg.Store.WebhookHealth(ctx, HealthQuery{AppID: appID, Limit: MaxDetails}); err != nil {
+	if details.Webhooks, err = o.cfg.Store.WebhookHealth(ctx, consolestore.HealthQuery{AppID: appID, Limit: MaxDetails}); err != nil {
 		return AppDetails{}, err
 	}
 	if details.Calls, err = o.cfg.Analytics.Report(ctx, appID, reportDays); err != nil {
@@ -185,16 +186,16 @@ func (o *Operator) SetAppStatus(ctx context.Context, by Actor, appID string, sta
 
 // Asset returns an image of an app's listing with its Data; its error is one of apierror,
 // 404.
-func (o *Operator) Asset(ctx context.Context, _ Actor, appID, assetID string) (console.Asset, error) {
+func (o *Operator) Asset(ctx context.Context, _ Actor, appID, assetID string) (consolestore.Asset, error) {
 	if !id.Valid(id.Asset, assetID) {
-		return console.Asset{}, apierror.NotFound("asset")
+		return consolestore.Asset{}, apierror.NotFound("asset")
 	}
-	found, err := o.cfg.Store.Assets(ctx, console.AssetQuery{AppID: appID, AssetID: assetID})
+	found, err := o.cfg.Store.Assets(ctx, consolestore.AssetQuery{AppID: appID, AssetID: assetID})
 	if err != nil {
-		return console.Asset{}, err
+		return consolestore.Asset{}, err
 	}
 	if len(found) == 0 {
-		return console.Asset{}, apierror.NotFound("asset")
+		return consolestore.Asset{}, apierror.NotFound("asset")
 	}
 	return found[0], nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
@@ -64,8 +65,8 @@ const period = 24 * time.Hour
 // PlatformFigures are the figures of the whole platform and the webhooks that are failing.
 type PlatformFigures struct {
 	Since time.Time // the beginning of the period, which ends now
-	Figures
-	Failing []WebhookHealth // at most MaxDetails
+	consolestore.Figures
+	Failing []consolestore.WebhookHealth // at most MaxDetails
 	// Hours are the calls of all apps in each of the last 48 hours, the one that has begun included,
 	// oldest first.
 	Hours []analytics.Hour
@@ -81,7 +82,7 @@ func (o *Operator) Figures(ctx context.Context, _ Actor) (PlatformFigures, error
 	if err != nil {
 		return PlatformFigures{}, err
 	}
-	failing, err := o.cfg.Store.WebhookHealth(ctx, HealthQuery{Limit: MaxDetails})
+	failing, err := o.cfg.Store.WebhookHealth(ctx, consolestore.HealthQuery{Limit: MaxDetails})
 	if err != nil {
 		return PlatformFigures{}, err
 	}

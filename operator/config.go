@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -50,7 +51,7 @@ type User struct {
 // Config of an [Operator]. Store, Host, OAuth, Console and Analytics are required; the zero
 // value of everything else is its default.
 type Config struct {
-	Store     Store
+	Store     consolestore.Store
 	Host      Host
 	OAuth     *oauthserver.Server
 	Console   *console.Console

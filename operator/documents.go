@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
@@ -18,15 +19,15 @@ const maxHost = 512
 
 // TrustedDocuments lists the hosts whose client metadata documents count as reviewed,
 // oldest first, each by its normalized name; see oauthserver.NormalizeTrust.
-func (o *Operator) TrustedDocuments(ctx context.Context, _ Actor) ([]TrustedDocument, error) {
+func (o *Operator) TrustedDocuments(ctx context.Context, _ Actor) ([]consolestore.TrustedDocument, error) {
 	stored, err := o.cfg.Store.TrustedDocuments(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var distinct []TrustedDocument
+	var distinct []consolestore.TrustedDocument
 	for _, one := range stored {
 		one.Host = trustName(one.Host)
-		if !slices.ContainsFunc(distinct, func(d TrustedDocument) bool { return d.Host == one.Host }) {
+		if !slices.ContainsFunc(distinct, func(d consolestore.TrustedDocument) bool { return d.Host == one.Host }) {
 			distinct = append(distinct, one)
 		}
 	}
@@ -55,28 +56,28 @@ func checkTrust(host, reason string) error {
 
 // TrustDocuments lets the client metadata documents of a host, or below an https URL, count
 // as reviewed. Its error is one of apierror: 409 when they do already, or what is wrong.
-func (o *Operator) TrustDocuments(ctx context.Context, by Actor, host, reason string) (TrustedDocument, error) {
+func (o *Operator) TrustDocuments(ctx context.Context, by Actor, host, reason string) (consolestore.TrustedDocument, error) {
 	if err := checkTrust(host, reason); err != nil {
-		return TrustedDocument{}, err
+		return consolestore.TrustedDocument{}, err
 	}
 	host = trustName(host)
 	now := o.cfg.Clock.Now()
-	trusted := TrustedDocument{ID: id.New(id.TrustedDocument, now), Host: host, CreatedAt: now}
+	trusted := consolestore.TrustedDocument{ID: id.New(id.TrustedDocument, now), Host: host, CreatedAt: now}
 	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		all, err := o.TrustedDocuments(ctx, by)
 		if err != nil {
 			return audit.Entry{}, err
 		}
-		if slices.ContainsFunc(all, func(d TrustedDocument) bool { return d.Host == host }) {
-			return audit.Entry{}, ErrTrusted
+		if slices.ContainsFunc(all, func(d consolestore.TrustedDocument) bool { return d.Host == host }) {
+			return audit.Entry{}, consolestore.ErrTrusted
 		}
 		entry := by.did(audit.DocumentTrustAdded, reason)
 		entry.Target = host
 		return entry, o.cfg.Store.AddTrustedDocument(ctx, trusted)
 	})
-	if errors.Is(err, ErrTrusted) {
+	if errors.Is(err, consolestore.ErrTrusted) {
 		taken := apierror.Entry{Code: apierror.Conflict, Status: http.StatusConflict, Message: "the documents of {p0} are trusted already", Params: 1}
-		return TrustedDocument{}, taken.New(host)
+		return consolestore.TrustedDocument{}, taken.New(host)
 	}
 	return trusted, err
 }
@@ -114,7 +115,7 @@ func (o *Operator) DistrustDocuments(ctx context.Context, by Actor, idOrName str
 // DocumentPolicy returns a policy for client metadata documents: what the host's own policy
 // says, and where it says nothing, whether an operator trusts the document's host. A change
 // takes effect on the next request. The host's policy may be nil.
-func DocumentPolicy(store DocumentStore, own oauthserver.DocumentPolicy) oauthserver.DocumentPolicy {
+func DocumentPolicy(store consolestore.Store, own oauthserver.DocumentPolicy) oauthserver.DocumentPolicy {
 	return func(ctx context.Context, url string) (oauthserver.DocumentTrust, error) {
 		var trust oauthserver.DocumentTrust
 		if own != nil {

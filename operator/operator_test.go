@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/operator"
@@ -354,7 +355,7 @@ func TestDocumentNames_CIMD04(t *testing.T) {
 		h := newHarness(t)
 		var stored []string
 		for i, host := range append(spellings, "https://Other.example/clients") {
-			one := operator.TrustedDocument{ID: fmt.Sprintf("tdh_%d", i), Host: host, CreatedAt: h.Clock.Now()}
+			one := consolestore.TrustedDocument{ID: fmt.Sprintf("tdh_%d", i), Host: host, CreatedAt: h.Clock.Now()}
 			if err := h.Store.AddTrustedDocument(t.Context(), one); err != nil {
 				t.Fatal(err)
 			}

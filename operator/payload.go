@@ -3,6 +3,7 @@ package operator
 import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
@@ -99,22 +100,22 @@ type healthPayload struct {
 	FailingSince *stamp.Time `json:"failingSince"`
 }
 
-func newHealthPayload(h WebhookHealth) healthPayload {
+func newHealthPayload(h consolestore.WebhookHealth) healthPayload {
 	return healthPayload{h.ID, h.AppID, h.URL, h.Enabled, !h.FailingSince.IsZero(), stamp.OrNull(h.FailingSince)}
 }
 
 type reviewPayload struct {
-	AppID          string                `json:"appId"`
-	AppName        string                `json:"appName"`
-	OrganizationID string                `json:"organizationId"`
-	RevisionID     *string               `json:"revisionId"` // null without a listing
-	Name           string                `json:"name"`
-	State          console.RevisionState `json:"state"`
-	ReviewerID     *string               `json:"reviewerId"`
-	SubmittedAt    stamp.Time            `json:"submittedAt"`
+	AppID          string                     `json:"appId"`
+	AppName        string                     `json:"appName"`
+	OrganizationID string                     `json:"organizationId"`
+	RevisionID     *string                    `json:"revisionId"` // null without a listing
+	Name           string                     `json:"name"`
+	State          consolestore.RevisionState `json:"state"`
+	ReviewerID     *string                    `json:"reviewerId"`
+	SubmittedAt    stamp.Time                 `json:"submittedAt"`
 }
 
-func newReviewPayload(r Review) reviewPayload {
+func newReviewPayload(r consolestore.QueuedReview) reviewPayload {
 	p := reviewPayload{r.AppID, r.AppName, r.OrganizationID, nil, r.AppName, r.State, orNull(r.ReviewerID), stamp.Of(r.SubmittedAt)}
 	if r.ListingName != "" {
 		p.RevisionID, p.Name = &r.ID, r.ListingName
@@ -139,16 +140,16 @@ type profilePayload struct {
 
 type subjectPayload struct {
 	profilePayload
-	ID          string                `json:"id"`
-	State       console.RevisionState `json:"state"`
-	Note        string                `json:"note"`
-	ReviewerID  *string               `json:"reviewerId"`
-	SubmittedAt stamp.Time            `json:"submittedAt"`
+	ID          string                     `json:"id"`
+	State       consolestore.RevisionState `json:"state"`
+	Note        string                     `json:"note"`
+	ReviewerID  *string                    `json:"reviewerId"`
+	SubmittedAt stamp.Time                 `json:"submittedAt"`
 }
 
 // newProfilePayload returns a profile with what a revision of the listing adds to it; nil: it
 // has none.
-func newProfilePayload(p partner.Profile, r *console.Revision) profilePayload {
+func newProfilePayload(p partner.Profile, r *consolestore.Revision) profilePayload {
 	payload := profilePayload{Name: p.Name, RedirectURIs: append([]string{}, p.RedirectURIs...), Scopes: p.Scopes, AppURL: orNull(p.AppURL)}
 	if r != nil {
 		payload.Publisher, payload.IconAssetID = orNull(r.Publisher), orNull(r.IconAssetID)
@@ -180,25 +181,25 @@ type listingPayload struct {
 }
 
 type revisionPayload struct {
-	ID                 string                `json:"id"`
-	State              console.RevisionState `json:"state"`
-	Slug               string                `json:"slug"`
-	Name               string                `json:"name"`
-	Summary            string                `json:"summary"`
-	Description        string                `json:"description"`
-	IconAssetID        *string               `json:"iconAssetId"`
-	ScreenshotAssetIDs []string              `json:"screenshotAssetIds"`
-	Publisher          string                `json:"publisher"`
-	TermsURL           string                `json:"termsUrl"`
-	PrivacyURL         string                `json:"privacyUrl"`
-	Note               string                `json:"note"`
-	ReviewerID         *string               `json:"reviewerId"`
-	SubmittedAt        *stamp.Time           `json:"submittedAt"`
-	CreatedAt          stamp.Time            `json:"createdAt"`
-	UpdatedAt          stamp.Time            `json:"updatedAt"`
+	ID                 string                     `json:"id"`
+	State              consolestore.RevisionState `json:"state"`
+	Slug               string                     `json:"slug"`
+	Name               string                     `json:"name"`
+	Summary            string                     `json:"summary"`
+	Description        string                     `json:"description"`
+	IconAssetID        *string                    `json:"iconAssetId"`
+	ScreenshotAssetIDs []string                   `json:"screenshotAssetIds"`
+	Publisher          string                     `json:"publisher"`
+	TermsURL           string                     `json:"termsUrl"`
+	PrivacyURL         string                     `json:"privacyUrl"`
+	Note               string                     `json:"note"`
+	ReviewerID         *string                    `json:"reviewerId"`
+	SubmittedAt        *stamp.Time                `json:"submittedAt"`
+	CreatedAt          stamp.Time                 `json:"createdAt"`
+	UpdatedAt          stamp.Time                 `json:"updatedAt"`
 }
 
-func newListingPayload(l console.Listing) listingPayload {
+func newListingPayload(l consolestore.Listing) listingPayload {
 	p := listingPayload{Revision: newRevisionPayload(l.Revision)}
 	if l.Live != nil {
 		live := newRevisionPayload(*l.Live)
@@ -207,7 +208,7 @@ func newListingPayload(l console.Listing) listingPayload {
 	return p
 }
 
-func newRevisionPayload(r console.Revision) revisionPayload {
+func newRevisionPayload(r consolestore.Revision) revisionPayload {
 	return revisionPayload{
 		ID: r.ID, State: r.State, Slug: r.Slug, Name: r.Name, Summary: r.Summary, Description: r.Description,
 		IconAssetID: orNull(r.IconAssetID), ScreenshotAssetIDs: append([]string{}, r.ScreenshotAssetIDs...),
@@ -234,7 +235,7 @@ type documentPayload struct {
 	CreatedAt stamp.Time `json:"createdAt"`
 }
 
-func newDocumentPayload(d TrustedDocument) documentPayload {
+func newDocumentPayload(d consolestore.TrustedDocument) documentPayload {
 	return documentPayload{d.ID, d.Host, stamp.Of(d.CreatedAt)}
 }
 

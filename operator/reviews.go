@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -16,33 +17,33 @@ import (
 // Reviews lists the review queue, oldest submission first: revisions of listings and apps that
 // were submitted, and those that an operator has taken. Its error is one of apierror for a cursor that makes
 // no sense.
-func (o *Operator) Reviews(ctx context.Context, _ Actor, p console.Page) (console.Paged[Review], error) {
+func (o *Operator) Reviews(ctx context.Context, _ Actor, p console.Page) (console.Paged[consolestore.QueuedReview], error) {
 	limit := limitOf(p)
-	q := ReviewQuery{Limit: limit + 1}
+	q := consolestore.ReviewQuery{Limit: limit + 1}
 	if p.After != "" {
 		at, id, _ := strings.Cut(p.After, ".")
 		ms, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || id == "" {
-			return console.Paged[Review]{}, apierror.InvalidAt("after", "must be the nextCursor of a page")
+			return console.Paged[consolestore.QueuedReview]{}, apierror.InvalidAt("after", "must be the nextCursor of a page")
 		}
 		q.AfterTime, q.AfterID = time.UnixMilli(ms), id
 	}
 	found, err := o.cfg.Store.Reviews(ctx, q)
-	return cut(found, limit, func(r Review) string {
+	return cut(found, limit, func(r consolestore.QueuedReview) string {
 		return strconv.FormatInt(r.SubmittedAt.UnixMilli(), 10) + "." + r.ID
 	}), err
 }
 
 // Listing returns an app's listing: the revision under review beside the live one. Its
 // error is one of apierror, 404 when there is none.
-func (o *Operator) Listing(ctx context.Context, _ Actor, appID string) (console.Listing, error) {
+func (o *Operator) Listing(ctx context.Context, _ Actor, appID string) (consolestore.Listing, error) {
 	listings, err := o.cfg.Store.Listings(ctx, appID)
 	if err != nil {
-		return console.Listing{}, err
+		return consolestore.Listing{}, err
 	}
 	listing, ok := listings[appID]
 	if !ok {
-		return console.Listing{}, apierror.NotFound("listing")
+		return consolestore.Listing{}, apierror.NotFound("listing")
 	}
 	return listing, nil
 }
@@ -54,7 +55,7 @@ type AppReview struct {
 }
 
 // Live returns the live revision of the app's listing; nil if there is none.
-func (r AppReview) Live() *console.Revision {
+func (r AppReview) Live() *consolestore.Revision {
 	if r.Listing == nil {
 		return nil
 	}
@@ -81,7 +82,7 @@ func (o *Operator) review(ctx context.Context, app partner.App) (AppReview, erro
 // rejected. An approval completes the review of the app, which covers what was submitted. An
 // app of no organization can be taken without a submission. Its error is as with
 // [Operator.ReviewListing].
-func (o *Operator) ReviewApp(ctx context.Context, by Actor, appID string, state console.RevisionState, note string) (AppReview, error) {
+func (o *Operator) ReviewApp(ctx context.Context, by Actor, appID string, state consolestore.RevisionState, note string) (AppReview, error) {
 	var v apierror.Validation
 	checkNote(&v, "note", note)
 	if err := v.Err(); err != nil {
@@ -109,19 +110,19 @@ func (o *Operator) ReviewApp(ctx context.Context, by Actor, appID string, state 
 // changes_requested or rejected. If several operators act at once, one succeeds. Its error
 // is one of apierror: 404, LISTING_STATE_INVALID, or REVIEW_CONFLICT with the name of the operator
 // who has taken the revision or decided about it.
-func (o *Operator) ReviewListing(ctx context.Context, by Actor, appID string, state console.RevisionState, note string) (console.Listing, error) {
+func (o *Operator) ReviewListing(ctx context.Context, by Actor, appID string, state consolestore.RevisionState, note string) (consolestore.Listing, error) {
 	var v apierror.Validation
 	checkNote(&v, "note", note)
 	if err := v.Err(); err != nil {
-		return console.Listing{}, err
+		return consolestore.Listing{}, err
 	}
 	before, err := o.Listing(ctx, by, appID)
 	if err != nil {
-		return console.Listing{}, err
+		return consolestore.Listing{}, err
 	}
 	former, err := o.formerReviewer(ctx, before.Revision.State, before.Revision.ReviewerID)
 	if err != nil {
-		return console.Listing{}, err
+		return consolestore.Listing{}, err
 	}
 	reviewed, err := o.cfg.Console.ReviewListing(ctx, console.Review{AppID: appID, State: state, Note: note, ReviewerID: by.user.ID, FormerID: former})
 	return reviewed, o.named(ctx, err)
@@ -143,8 +144,8 @@ func (o *Operator) named(ctx context.Context, err error) error {
 
 // formerReviewer returns the reviewer who has taken something if that user is no longer an
 // operator, or is suspended, and otherwise "".
-func (o *Operator) formerReviewer(ctx context.Context, state console.RevisionState, reviewerID string) (string, error) {
-	if reviewerID == "" || state != console.RevisionInReview {
+func (o *Operator) formerReviewer(ctx context.Context, state consolestore.RevisionState, reviewerID string) (string, error) {
+	if reviewerID == "" || state != consolestore.RevisionInReview {
 		return "", nil
 	}
 	_, ok, err := o.operator(ctx, reviewerID)

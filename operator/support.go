@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
@@ -39,12 +39,12 @@ func (o *Operator) Deliveries(ctx context.Context, by Actor, appID string, q par
 // Requests lists the last calls of an app, newest first and without bodies. The audit log has an
 // entry for each call. Its error is one of apierror: 404 when there is no such app, or what is
 // wrong with the filter and the page.
-func (o *Operator) Requests(ctx context.Context, by Actor, appID string, f console.RequestFilter, p console.Page) (console.Paged[analytics.Request], error) {
+func (o *Operator) Requests(ctx context.Context, by Actor, appID string, f console.RequestFilter, p console.Page) (console.Paged[callstore.Request], error) {
 	if err := f.Check(); err != nil {
-		return console.Paged[analytics.Request]{}, err
+		return console.Paged[callstore.Request]{}, err
 	}
 	if err := o.look(ctx, by, appID, audit.RequestsViewed); err != nil {
-		return console.Paged[analytics.Request]{}, err
+		return console.Paged[callstore.Request]{}, err
 	}
 	found, err := o.cfg.Console.AppRequests(ctx, appID, f, p)
 	for i := range found.Items {

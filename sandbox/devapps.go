@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/seed"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -51,14 +52,14 @@ func (s *server) devAppStatus(w http.ResponseWriter, r *http.Request) error {
 // devListing is the reviewer's step on the open revision of an app's listing.
 func (s *server) devListing(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
-		State console.RevisionState `json:"state"`
+		State consolestore.RevisionState `json:"state"`
 	}
 	app, err := s.devApp(r, &in)
 	if err != nil {
 		return err
 	}
 	switch in.State {
-	case console.RevisionInReview, console.RevisionChangesRequested, console.RevisionRejected, console.RevisionApproved:
+	case consolestore.RevisionInReview, consolestore.RevisionChangesRequested, consolestore.RevisionRejected, consolestore.RevisionApproved:
 	default:
 		return apierror.Invalid("state must be in_review, changes_requested, rejected or approved")
 	}

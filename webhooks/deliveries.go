@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
@@ -42,7 +42,7 @@ func (s *Service) Delivery(ctx context.Context, appID, webhookID, deliveryID str
 
 // AttemptHours counts the attempts of a webhook in each of the last 24 hours, the one that has
 // begun included, oldest first; hours without attempts are there as zeros. [partner.ErrNotFound].
-func (s *Service) AttemptHours(ctx context.Context, appID, webhookID string) ([]analytics.AttemptHour, error) {
+func (s *Service) AttemptHours(ctx context.Context, appID, webhookID string) ([]callstore.AttemptHour, error) {
 	hooks, err := s.cfg.Store.Webhooks(ctx, webhookstore.WebhookQuery{AppID: appID, WebhookID: webhookID})
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (s *Service) AttemptHours(ctx context.Context, appID, webhookID string) ([]
 	}
 	start := s.now().UTC().Truncate(time.Hour).Add(time.Hour - webhookstore.RatedFor)
 	found, err := s.cfg.Store.AttemptHours(ctx, webhookID, start)
-	hours := make([]analytics.AttemptHour, webhookstore.RatedFor/time.Hour)
+	hours := make([]callstore.AttemptHour, webhookstore.RatedFor/time.Hour)
 	for i := range hours {
 		hours[i].Start = start.Add(time.Duration(i) * time.Hour)
 		if len(found) > 0 && found[0].Start.Equal(hours[i].Start) {

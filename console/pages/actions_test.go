@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -18,7 +19,7 @@ func TestQuestionsCanBeCancelled_CON02(t *testing.T) {
 	app := o.newApp(embedded)
 	own := "/apps/" + app.ID
 	hook := o.newWebhook(app, "https://partner.example/hook", "invoice.paid")
-	o.newAsset(app, console.AssetIcon)
+	o.newAsset(app, consolestore.AssetIcon)
 	o.post(own+"/fields/new", "resource_type", "invoice", "key", "k", "type", "TEXT").want(http.StatusSeeOther)
 	o.post(own+"/extensions/new", "label", "x", "resource_type", "invoice", "path", "/").want(http.StatusSeeOther)
 	o.post(own+"/functions/new", "name", "x", "source", "export default f").want(http.StatusSeeOther)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
@@ -18,7 +18,7 @@ type advice struct {
 }
 
 // adviceFor returns the advice for a call; the zero value for one that succeeded.
-func (v *visit) adviceFor(r analytics.Request) advice {
+func (v *visit) adviceFor(r callstore.Request) advice {
 	var body struct {
 		Params map[string]string `json:"params"`
 	}

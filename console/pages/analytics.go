@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 )
@@ -33,7 +34,7 @@ type analyticsView struct {
 	Choice   []look.Link
 	Range    look.Chips // a period of one's own
 	Text     string     // the period, in words
-	Totals   analytics.Counts
+	Totals   callstore.Counts
 	P50, P95 string
 	IsBare   bool // there were no calls at all
 	Charts   []look.Chart
@@ -44,17 +45,17 @@ type analyticsView struct {
 // groupTable is the calls by route, status or business.
 type groupTable struct {
 	Title, Unit, Param string // Param is what the request log is filtered by
-	Rows               []analytics.Group
+	Rows               []callstore.Group
 }
 
 // groupings are the tables of the page.
 var groupings = []struct {
-	by    analytics.GroupBy
+	by    callstore.GroupBy
 	table groupTable
 }{
-	{analytics.ByRoute, groupTable{Title: "By route", Unit: "Route", Param: "route"}},
-	{analytics.ByStatus, groupTable{Title: "By status", Unit: "Status", Param: "status"}},
-	{analytics.ByBusiness, groupTable{Title: "By business", Unit: "Business", Param: "businessId"}},
+	{callstore.ByRoute, groupTable{Title: "By route", Unit: "Route", Param: "route"}},
+	{callstore.ByStatus, groupTable{Title: "By status", Unit: "Status", Param: "status"}},
+	{callstore.ByBusiness, groupTable{Title: "By business", Unit: "Business", Param: "businessId"}},
 }
 
 const analyticsTitle = "Analytics"
@@ -135,7 +136,7 @@ func (v *visit) showAnalytics() error {
 		if !kept.first.Before(kept.end) {
 			break
 		}
-		if table.Rows, err = v.cfg.Console.Groups(ctx, v.by, analytics.GroupQuery{AppID: v.app.ID, By: one.by, From: kept.first, To: kept.end, Limit: maxGroups}); err != nil {
+		if table.Rows, err = v.cfg.Console.Groups(ctx, v.by, callstore.GroupQuery{AppID: v.app.ID, By: one.by, From: kept.first, To: kept.end, Limit: maxGroups}); err != nil {
 			return err
 		}
 		data.Groups = append(data.Groups, table)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
@@ -21,11 +22,11 @@ func assetRoutes() []route {
 
 // assetView is an image, and whether a listing shows it.
 type assetView struct {
-	console.Asset
+	consolestore.Asset
 	InUse bool
 }
 
-func assetViews(assets []console.Asset, listing *console.Listing) []assetView {
+func assetViews(assets []consolestore.Asset, listing *consolestore.Listing) []assetView {
 	all := make([]assetView, 0, len(assets))
 	for _, asset := range assets {
 		inUse := listing != nil && (listing.Revision.Shows(asset.ID) || listing.Live != nil && listing.Live.Shows(asset.ID))

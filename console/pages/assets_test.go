@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -26,10 +27,10 @@ func (o *harness) png(width, height int) []byte {
 }
 
 // newAsset is an image of an app; its id.
-func (o *harness) newAsset(app partner.App, kind console.AssetKind) string {
+func (o *harness) newAsset(app partner.App, kind consolestore.AssetKind) string {
 	o.Helper()
 	width, height := 640, 360
-	if kind == console.AssetIcon {
+	if kind == consolestore.AssetIcon {
 		width, height = 128, 128
 	}
 	asset, err := o.later().console.AddAsset(o.Context(), o.actor(ann), app.ID, console.NewAsset{Kind: kind, Data: o.png(width, height)})
@@ -153,7 +154,7 @@ func TestListingIsKept_CON03_CON04(t *testing.T) {
 	o := newHarness(t)
 	app := o.newApp()
 	own := "/apps/" + app.ID
-	shot, other := o.newAsset(app, console.AssetScreenshot), o.newAsset(app, console.AssetScreenshot)
+	shot, other := o.newAsset(app, consolestore.AssetScreenshot), o.newAsset(app, consolestore.AssetScreenshot)
 	entered := []string{
 		"first", "1", "slug", "-", "name", "Sync", "summary", "Syncs <b>.", "description", "\nOne.\r\nTwo.", "publisher", "Ledgerlink", "termsUrl", "no",
 		"screenshots", other, "screenshots", shot,
@@ -204,7 +205,7 @@ func TestUsedImage_CON04(t *testing.T) {
 	o := newHarness(t)
 	app := o.newApp()
 	own := "/apps/" + app.ID
-	used, other := o.newAsset(app, console.AssetIcon), o.newAsset(app, console.AssetIcon)
+	used, other := o.newAsset(app, consolestore.AssetIcon), o.newAsset(app, consolestore.AssetIcon)
 	o.post(own+"/listing", "first", "1", "slug", "sync", "icon", used).want(http.StatusSeeOther)
 	page := o.get(own+"/listing").shows("In use", "It can be deleted when no listing shows it.").lacks(own + "/assets/" + used + "/delete")
 	if !slices.Contains(page.values("formaction"), o.prefix+own+"/assets/"+other+"/delete") {
@@ -216,7 +217,7 @@ func TestUsedImage_CON04(t *testing.T) {
 		t.Error("while a reviewer has the listing, images have no form")
 	}
 	for range console.MaxAssets - 2 {
-		o.newAsset(app, console.AssetIcon)
+		o.newAsset(app, consolestore.AssetIcon)
 	}
 	o.get(own + "/listing").shows("An app has at most 50 images. Delete one to upload another.").lacks("Upload image")
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 )
 
 // CON-13: of two tabs the second one learns that the first has saved meanwhile, and keeps what was
@@ -20,7 +20,7 @@ func TestTwoTabs_CON13(t *testing.T) {
 	hook := own + "/webhooks/" + o.newWebhook(app, "https://partner.example/hook", "invoice.paid").ID
 	o.post(own+"/fields/new", "resource_type", "invoice", "key", "k", "type", "TEXT").want(http.StatusSeeOther)
 	field := own + "/fields/" + o.fieldID(app)
-	_, err := o.console.CreateListing(t.Context(), o.actor(ann), app.ID, console.ListingContent{Slug: "sync"})
+	_, err := o.console.CreateListing(t.Context(), o.actor(ann), app.ID, consolestore.ListingContent{Slug: "sync"})
 	o.must(err)
 	for _, test := range []struct {
 		what, at, entry string

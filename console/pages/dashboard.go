@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
@@ -129,14 +130,14 @@ func change(by float64, unit string) string {
 }
 
 // errorShare is the per cent of calls that were errors.
-func errorShare(c analytics.Counts) float64 {
+func errorShare(c callstore.Counts) float64 {
 	if c.Calls == 0 {
 		return 0
 	}
 	return 100 * float64(c.Errors) / float64(c.Calls)
 }
 
-func rate(c analytics.Counts) string {
+func rate(c callstore.Counts) string {
 	if c.Calls == 0 {
 		return "–"
 	}
@@ -204,7 +205,7 @@ func (v *visit) errorCauses() ([]cause, error) {
 		code          string
 	}
 	counts := map[kind]int{}
-	last := map[kind]analytics.Request{}
+	last := map[kind]callstore.Request{}
 	var kinds []kind
 	since := v.cfg.Clock.Now().Add(-figureHours * time.Hour)
 	for _, class := range []string{"4xx", "5xx"} {

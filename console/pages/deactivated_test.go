@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/optional"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -18,16 +20,16 @@ func TestDeactivatedApp(t *testing.T) {
 	o := newHarness(t)
 	app, by := o.newApp(embedded), o.actor(ann)
 	field, err := o.console.DeclareField(t.Context(), by, app.ID, appdata.Declaration{
-		ResourceType: optional.Of("invoice"), Key: optional.Of("k"), Type: optional.Of(appdata.Text),
+		ResourceType: optional.Of("invoice"), Key: optional.Of("k"), Type: optional.Of(valuestore.Text),
 	})
 	o.must(err)
 	extension, err := o.console.AddExtension(t.Context(), by, app.ID, console.NewExtension{ResourceType: "invoice", Path: "/", Label: "Page"})
 	o.must(err)
 	function, err := o.console.AddFunction(t.Context(), by, app.ID, console.NewFunction{Name: "Function", Source: "export default f"})
 	o.must(err)
-	_, err = o.console.CreateListing(t.Context(), by, app.ID, console.ListingContent{Slug: "sync"})
+	_, err = o.console.CreateListing(t.Context(), by, app.ID, consolestore.ListingContent{Slug: "sync"})
 	o.must(err)
-	icon := o.newAsset(app, console.AssetIcon)
+	icon := o.newAsset(app, consolestore.AssetIcon)
 	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppDeactivated))
 
 	own := "/apps/" + app.ID

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
@@ -63,18 +63,18 @@ func send[T any](v *visit, name string, columns []export.Column[T], read func(af
 	}, func(err error) { v.cfg.Logger.WarnContext(v.r.Context(), "export failed", "err", err) })
 }
 
-var requestColumns = []export.Column[analytics.Request]{
-	{Name: "id", Value: func(r analytics.Request) any { return r.ID }},
-	{Name: "time", Value: func(r analytics.Request) any { return r.At }},
-	{Name: "method", Value: func(r analytics.Request) any { return r.Method }},
-	{Name: "route", Value: func(r analytics.Request) any { return r.Route }},
-	{Name: "status", Value: func(r analytics.Request) any { return r.Status }},
-	{Name: "code", Value: func(r analytics.Request) any { return r.Code }},
-	{Name: "requestId", Value: func(r analytics.Request) any { return r.RequestID }},
-	{Name: "businessId", Value: func(r analytics.Request) any { return r.BusinessID }},
-	{Name: "durationMs", Value: func(r analytics.Request) any { return float64(r.Took.Microseconds()) / 1000 }},
-	{Name: "bytes", Value: func(r analytics.Request) any { return r.Bytes }},
-	{Name: "error", Value: func(r analytics.Request) any { return r.Error }},
+var requestColumns = []export.Column[callstore.Request]{
+	{Name: "id", Value: func(r callstore.Request) any { return r.ID }},
+	{Name: "time", Value: func(r callstore.Request) any { return r.At }},
+	{Name: "method", Value: func(r callstore.Request) any { return r.Method }},
+	{Name: "route", Value: func(r callstore.Request) any { return r.Route }},
+	{Name: "status", Value: func(r callstore.Request) any { return r.Status }},
+	{Name: "code", Value: func(r callstore.Request) any { return r.Code }},
+	{Name: "requestId", Value: func(r callstore.Request) any { return r.RequestID }},
+	{Name: "businessId", Value: func(r callstore.Request) any { return r.BusinessID }},
+	{Name: "durationMs", Value: func(r callstore.Request) any { return float64(r.Took.Microseconds()) / 1000 }},
+	{Name: "bytes", Value: func(r callstore.Request) any { return r.Bytes }},
+	{Name: "error", Value: func(r callstore.Request) any { return r.Error }},
 }
 
 // exportRequests sends the calls that the filter of the address selects.
@@ -83,7 +83,7 @@ func (v *visit) exportRequests() error {
 	if err != nil {
 		return err
 	}
-	return send(v, "requests", requestColumns, func(after string) (console.Paged[analytics.Request], error) {
+	return send(v, "requests", requestColumns, func(after string) (console.Paged[callstore.Request], error) {
 		return v.cfg.Console.Requests(v.r.Context(), v.by, v.app.ID, filter, console.Page{After: after, Limit: console.MaxLimit})
 	})
 }

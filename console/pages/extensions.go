@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/optional"
 )
@@ -32,7 +33,7 @@ type extensionsView struct {
 	AppID      string
 	AppURL     string
 	ReadOnly   bool
-	Extensions []console.Extension
+	Extensions []consolestore.Extension
 	Bound      bound
 }
 
@@ -48,7 +49,7 @@ type extensionView struct {
 	AppID         string
 	AppURL        string
 	ReadOnly      bool
-	Extension     console.Extension // the zero value: a new one
+	Extension     consolestore.Extension // the zero value: a new one
 	ResourceTypes []typeChoice
 	NoSaving      string // why an extension cannot be saved; empty: it can
 	Form          filled
@@ -67,7 +68,7 @@ type typeChoice struct {
 	MayRead     bool
 }
 
-func (v *visit) extension(e console.Extension, form filled) extensionView {
+func (v *visit) extension(e consolestore.Extension, form filled) extensionView {
 	view := extensionView{AppID: v.app.ID, AppURL: v.app.AppURL, ReadOnly: v.isReadOnly(), Extension: e, Form: form}
 	types := v.cfg.Console.ResourceTypes()
 	for _, name := range slices.Sorted(maps.Keys(types)) {
@@ -83,7 +84,7 @@ func (v *visit) extension(e console.Extension, form filled) extensionView {
 }
 
 func (v *visit) showNewExtension() error {
-	return v.show("extension", newExtensionTitle, v.extension(console.Extension{}, filled{}))
+	return v.show("extension", newExtensionTitle, v.extension(consolestore.Extension{}, filled{}))
 }
 
 func (v *visit) addExtension() error {
@@ -93,20 +94,20 @@ func (v *visit) addExtension() error {
 	}
 	n := console.NewExtension{ResourceType: form.Get("resource_type"), Path: strings.TrimSpace(form.Get("path")), Label: form.Get("label")}
 	if _, err := v.cfg.Console.AddExtension(v.r.Context(), v.by, v.app.ID, n); err != nil {
-		return v.again(err, "extension", newExtensionTitle, v.extension(console.Extension{}, v.mark(err, form, extensionFields)))
+		return v.again(err, "extension", newExtensionTitle, v.extension(consolestore.Extension{}, v.mark(err, form, extensionFields)))
 	}
 	return v.to(path("apps", v.app.ID, "extensions"), "extension-added")
 }
 
 // theExtension returns the extension of the path.
-func (v *visit) theExtension() (console.Ref, console.Extension, error) {
+func (v *visit) theExtension() (console.Ref, consolestore.Extension, error) {
 	ref := console.Ref{AppID: v.app.ID, ExtensionID: v.r.PathValue("extensionId")}
 	extension, err := v.cfg.Console.Extension(v.r.Context(), v.by, ref)
 	return ref, extension, err
 }
 
 // extensionForm returns a form that is filled with what an extension is.
-func extensionForm(e console.Extension) bodies.Form {
+func extensionForm(e consolestore.Extension) bodies.Form {
 	return bodies.Form{"resource_type": {e.ResourceType}, "path": {e.Path}, "label": {e.Label}}
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/partner"
@@ -109,7 +109,7 @@ func (v *visit) attemptCharts() ([]look.Chart, error) {
 	}
 	all := make([]site.Period, 0, len(hours))
 	for _, hour := range hours {
-		all = append(all, site.Period{Start: hour.Start, Counts: analytics.Counts{Calls: hour.Succeeded + hour.Failed, Errors: hour.Failed}, Latency: hour.Latency})
+		all = append(all, site.Period{Start: hour.Start, Counts: callstore.Counts{Calls: hour.Succeeded + hour.Failed, Errors: hour.Failed}, Latency: hour.Latency})
 	}
 	results := site.AttemptChart("Attempts by hour", "Hour", site.HourPoints(all), all)
 	if results.IsBare() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/optional"
@@ -61,7 +62,7 @@ func numberOrNull(text string) optional.Member[int] {
 }
 
 // fieldForm returns a form that is filled with what a field is.
-func fieldForm(f appdata.Field) bodies.Form {
+func fieldForm(f valuestore.Field) bodies.Form {
 	form := bodies.Form{
 		"label": {f.Label}, "min_length": {shown(f.MinLength)}, "max_length": {shown(f.MaxLength)},
 		"min": {shown(f.Min)}, "max": {shown(f.Max)}, "decimals": {shown(f.Decimals)}, "from": {shown(f.From)}, "to": {shown(f.To)},
@@ -80,7 +81,7 @@ func shown[T any](rule *T) string {
 }
 
 // rulesInWords describes the rules for values; empty if every value of the type is allowed.
-func rulesInWords(f appdata.Field) string {
+func rulesInWords(f valuestore.Field) string {
 	var all []string
 	add := func(lead, rule, rest string) {
 		if rule != "" {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/optional"
 )
@@ -46,7 +47,7 @@ type fieldsView struct {
 }
 
 type fieldRow struct {
-	appdata.Field
+	valuestore.Field
 	Rules string // in words
 }
 
@@ -67,22 +68,22 @@ func (v *visit) showFields() error {
 
 type fieldView struct {
 	AppID         string
-	Field         appdata.Field // the zero value: a new one
+	Field         valuestore.Field // the zero value: a new one
 	ReadOnly      bool
 	ResourceTypes []string
-	Types         []appdata.Type
+	Types         []valuestore.Type
 	Form          filled
 }
 
-func (v *visit) field(f appdata.Field, form filled) fieldView {
+func (v *visit) field(f valuestore.Field, form filled) fieldView {
 	return fieldView{
 		AppID: v.app.ID, Field: f, ReadOnly: v.isReadOnly(), ResourceTypes: slices.Sorted(maps.Keys(v.cfg.Console.FieldTypes())), Form: form,
-		Types: []appdata.Type{appdata.Text, appdata.Number, appdata.Boolean, appdata.Date, appdata.URL, appdata.Choice},
+		Types: []valuestore.Type{valuestore.Text, valuestore.Number, valuestore.Boolean, valuestore.Date, valuestore.URL, valuestore.Choice},
 	}
 }
 
 func (v *visit) showNewField() error {
-	return v.show("field", newFieldTitle, v.field(appdata.Field{}, filled{}))
+	return v.show("field", newFieldTitle, v.field(valuestore.Field{}, filled{}))
 }
 
 func (v *visit) declareField() error {
@@ -91,15 +92,15 @@ func (v *visit) declareField() error {
 		return err
 	}
 	d := declaration(form)
-	d.ResourceType, d.Key, d.Type = optional.Of(form.Get("resource_type")), optional.Of(form.Get("key")), optional.Of(appdata.Type(form.Get("type")))
+	d.ResourceType, d.Key, d.Type = optional.Of(form.Get("resource_type")), optional.Of(form.Get("key")), optional.Of(valuestore.Type(form.Get("type")))
 	if _, err := v.cfg.Console.DeclareField(v.r.Context(), v.by, v.app.ID, d); err != nil {
-		return v.again(err, "field", newFieldTitle, v.field(appdata.Field{}, v.mark(err, form, fieldFields)))
+		return v.again(err, "field", newFieldTitle, v.field(valuestore.Field{}, v.mark(err, form, fieldFields)))
 	}
 	return v.to(path("apps", v.app.ID, "fields"), "field-declared")
 }
 
 // theField returns the declared field of the path.
-func (v *visit) theField() (console.Ref, appdata.Field, error) {
+func (v *visit) theField() (console.Ref, valuestore.Field, error) {
 	ref := console.Ref{AppID: v.app.ID, FieldID: v.r.PathValue("fieldId")}
 	field, err := v.cfg.Console.Field(v.r.Context(), v.by, ref)
 	return ref, field, err

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/pages"
 	"github.com/partnerkit/partnerkit/partner"
@@ -23,9 +23,9 @@ func (o *harness) fieldsOf(app partner.App) map[string]string {
 	all := map[string]string{}
 	for _, field := range fields {
 		text, err := apierror.EncodeJSON(struct {
-			Type  appdata.Type `json:"type"`
-			Label string       `json:"label,omitempty"`
-			appdata.Rules
+			Type  valuestore.Type `json:"type"`
+			Label string          `json:"label,omitempty"`
+			valuestore.Rules
 		}{field.Type, field.Label, field.Rules})
 		o.must(err)
 		all[field.ResourceType+" "+field.Key] = string(text)

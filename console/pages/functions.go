@@ -3,6 +3,7 @@ package pages
 import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/site"
 )
 
@@ -25,7 +26,7 @@ const (
 type functionsView struct {
 	AppID     string
 	ReadOnly  bool
-	Functions []console.Function
+	Functions []consolestore.Function
 	Bound     bound
 }
 
@@ -69,7 +70,7 @@ func (v *visit) addFunction() error {
 type functionView struct {
 	AppID    string
 	ReadOnly bool
-	Function console.Function
+	Function consolestore.Function
 }
 
 // theFunction returns the function of the path.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
@@ -49,14 +50,14 @@ var listingFields = formFields{
 
 // revisionView is a revision, for people to read.
 type revisionView struct {
-	console.Revision
+	consolestore.Revision
 	Title string
 	Badge look.Badge
 }
 
 // assetChoice is an image that a listing may show.
 type assetChoice struct {
-	console.Asset
+	consolestore.Asset
 	Checked bool
 }
 
@@ -72,13 +73,13 @@ func (v *visit) listingPage(form filled) (listingView, error) {
 		return listingView{}, err
 	}
 	view := listingView{AppID: v.app.ID, ReadOnly: v.isReadOnly(), IsFirst: listing == nil, MaxAssets: console.MaxAssets, Form: form}
-	var state console.RevisionState
+	var state consolestore.RevisionState
 	if listing != nil {
 		state = listing.Revision.State
 		view.Revisions = revisionsOf(*listing)
 	}
-	view.MaySave = !view.ReadOnly && state != console.RevisionSubmitted && state != console.RevisionInReview
-	view.MaySubmit = !view.ReadOnly && state == console.RevisionDraft
+	view.MaySave = !view.ReadOnly && state != consolestore.RevisionSubmitted && state != consolestore.RevisionInReview
+	view.MaySubmit = !view.ReadOnly && state == consolestore.RevisionDraft
 	if view.MaySubmit {
 		for _, detail := range listing.Revision.Missing() {
 			view.Missing = append(view.Missing, listingFields.label(detail.Field))
@@ -95,14 +96,14 @@ func (v *visit) listingPage(form filled) (listingView, error) {
 	if listing != nil && !view.Form.Form.Has("version") {
 		setVersion(view.Form.Form, listing.Version)
 	}
-	view.Icons = choices(assets, console.AssetIcon, view.Form.Form["icon"])
-	view.Shots = choices(assets, console.AssetScreenshot, view.Form.Form["screenshots"])
+	view.Icons = choices(assets, consolestore.AssetIcon, view.Form.Form["icon"])
+	view.Shots = choices(assets, consolestore.AssetScreenshot, view.Form.Form["screenshots"])
 	view.Assets = assetViews(assets, listing)
 	return view, nil
 }
 
 // revisionsOf returns the live revision and the latest, which may be one and the same.
-func revisionsOf(l console.Listing) []revisionView {
+func revisionsOf(l consolestore.Listing) []revisionView {
 	var all []revisionView
 	if l.Live != nil {
 		all = append(all, revisionView{*l.Live, "Live", look.Badge{Kind: "ok", Text: "Live"}})
@@ -114,7 +115,7 @@ func revisionsOf(l console.Listing) []revisionView {
 }
 
 // choices returns the images of a kind: those that are chosen first, in their order.
-func choices(assets []console.Asset, kind console.AssetKind, chosen []string) []assetChoice {
+func choices(assets []consolestore.Asset, kind consolestore.AssetKind, chosen []string) []assetChoice {
 	var all []assetChoice
 	for _, asset := range assets {
 		if asset.Kind == kind {
@@ -132,7 +133,7 @@ func choices(assets []console.Asset, kind console.AssetKind, chosen []string) []
 }
 
 // listingForm returns a form that is filled with what a listing says.
-func listingForm(l console.ListingContent) bodies.Form {
+func listingForm(l consolestore.ListingContent) bodies.Form {
 	return bodies.Form{
 		"slug": {l.Slug}, "name": {l.Name}, "summary": {l.Summary}, "description": {l.Description},
 		"icon": {l.IconAssetID}, "screenshots": l.ScreenshotAssetIDs,
@@ -164,7 +165,7 @@ func (v *visit) saveListing() error {
 	if err != nil {
 		return err
 	}
-	content := console.ListingContent{
+	content := consolestore.ListingContent{
 		Slug: strings.TrimSpace(form.Get("slug")), Name: form.Get("name"), Summary: form.Get("summary"), Description: site.UnixLines(form.Get("description")),
 		IconAssetID: form.Get("icon"), ScreenshotAssetIDs: form["screenshots"],
 		Publisher: form.Get("publisher"), TermsURL: strings.TrimSpace(form.Get("termsUrl")), PrivacyURL: strings.TrimSpace(form.Get("privacyUrl")),

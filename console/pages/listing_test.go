@@ -9,11 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
 // listingOf is the app's, as the console has it.
-func (o *harness) listingOf(app partner.App) console.Listing {
+func (o *harness) listingOf(app partner.App) consolestore.Listing {
 	o.Helper()
 	listing, err := o.console.Listing(o.Context(), o.actor(ann), app.ID)
 	o.must(err)
@@ -21,7 +22,7 @@ func (o *harness) listingOf(app partner.App) console.Listing {
 }
 
 // review takes a reviewer's steps.
-func (o *harness) review(app partner.App, note string, states ...console.RevisionState) {
+func (o *harness) review(app partner.App, note string, states ...consolestore.RevisionState) {
 	o.Helper()
 	for _, state := range states {
 		_, err := o.later().console.ReviewListing(o.Context(), console.Review{AppID: app.ID, State: state, Note: note})
@@ -35,13 +36,13 @@ func TestListing_CON03(t *testing.T) {
 	o := newHarness(t)
 	app := o.newApp()
 	listing := "/apps/" + app.ID + "/listing"
-	icon := o.newAsset(app, console.AssetIcon)
-	first, second := o.newAsset(app, console.AssetScreenshot), o.newAsset(app, console.AssetScreenshot)
+	icon := o.newAsset(app, consolestore.AssetIcon)
+	first, second := o.newAsset(app, consolestore.AssetScreenshot), o.newAsset(app, consolestore.AssetScreenshot)
 	o.get(listing).want(http.StatusOK).shows("The marketplace does not show this app yet", "First draft").lacks("Submit for review")
 
 	o.later().post(listing, "first", "1", "slug", " sync ", "name", "Sync", "summary", hostile, "description", "One.\r\nTwo <b>.", "icon", icon, "screenshots", second, "screenshots", first).
 		wantTo(listing+"?done=listing-saved").shows("The draft was saved.", "Draft", "Submit for review", hostile, "Two <b>.").lacks("<script>alert", "<b>.")
-	want := console.ListingContent{Slug: "sync", Name: "Sync", Summary: hostile, Description: "One.\nTwo <b>.", IconAssetID: icon, ScreenshotAssetIDs: []string{second, first}}
+	want := consolestore.ListingContent{Slug: "sync", Name: "Sync", Summary: hostile, Description: "One.\nTwo <b>.", IconAssetID: icon, ScreenshotAssetIDs: []string{second, first}}
 	if diff := cmp.Diff(want, o.listingOf(app).Revision.ListingContent); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -59,13 +60,13 @@ func TestListing_CON03(t *testing.T) {
 	}
 	o.post(listing + "/submit").want(http.StatusBadRequest).alerts("a revision that is submitted cannot become submitted")
 
-	o.review(app, hostile, console.RevisionInReview)
+	o.review(app, hostile, consolestore.RevisionInReview)
 	o.get(listing).shows("In review").lacks("Save draft")
-	o.review(app, hostile, console.RevisionChangesRequested)
+	o.review(app, hostile, consolestore.RevisionChangesRequested)
 	o.get(listing).shows("Changes requested", "The reviewer says "+hostile, "Save draft").lacks("<script>alert", "Submit for review")
 	o.later().post(listing, "slug", "sync", "name", "Sync", "summary", "Syncs.", "description", "It syncs.").want(http.StatusSeeOther)
 	o.later().post(listing + "/submit").want(http.StatusSeeOther)
-	o.review(app, "", console.RevisionInReview, console.RevisionApproved)
+	o.review(app, "", consolestore.RevisionInReview, consolestore.RevisionApproved)
 	o.get(listing).shows("Live", "Syncs.").lacks("<h2>Next</h2>")
 	o.later().post(listing, "slug", "sync", "name", "Sync", "summary", "Syncs better.").want(http.StatusSeeOther)
 	o.get(listing).shows("Live", "Syncs.", "Next", "Draft", "Syncs better.")
@@ -83,7 +84,7 @@ func TestListingRefused_CON03(t *testing.T) {
 	listing := "/apps/" + app.ID + "/listing"
 	o.post("/apps/"+other.ID+"/listing", "first", "1", "slug", "taken").want(http.StatusSeeOther)
 	o.post(listing, "first", "1", "slug", "taken").want(http.StatusBadRequest).alerts("the slug taken belongs to another app")
-	foreign := o.newAsset(other, console.AssetIcon)
+	foreign := o.newAsset(other, consolestore.AssetIcon)
 	got := o.post(listing, "first", "1", "slug", "-", "name", strings.Repeat("n", 121), "summary", hostile, "description", "Kept <i>.", "icon", foreign).
 		want(http.StatusBadRequest).alerts("slug must have 3 to 60 of a-z, 0-9 and hyphens, and not begin or end with a hyphen", "name must have 1 to 120 characters")
 	got.shows("Kept <i>.").lacks("<i>", "<script>alert")

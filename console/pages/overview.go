@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/partner"
@@ -84,7 +85,7 @@ func (v *visit) hasCalled(report analytics.Report) (bool, error) {
 }
 
 // listing returns the listing of the app, or nil if it has none.
-func (v *visit) listing() (*console.Listing, error) {
+func (v *visit) listing() (*consolestore.Listing, error) {
 	listing, err := v.cfg.Console.Listing(v.r.Context(), v.by, v.app.ID)
 	if site.IsStatus(err, http.StatusNotFound) {
 		return nil, nil //nolint:nilnil // that there is none is no error
@@ -103,13 +104,13 @@ func (v *visit) organization(id string) string {
 }
 
 // todoList lists what there is to do for an app, in the order in which to do it.
-func todoList(app partner.App, hooks int, listing *console.Listing, called bool) []todo { //nolint:revive // what is done, not a switch
+func todoList(app partner.App, hooks int, listing *consolestore.Listing, called bool) []todo { //nolint:revive // what is done, not a switch
 	return []todo{
 		{"Add a redirect URI", "People return there after they have connected the app.", "/settings", len(app.RedirectURIs) > 0},
 		{"Choose scopes", "The app can request only the scopes that you choose.", "/settings", len(app.Scopes.Names()) > 0},
 		{"Make the first call", "One click gives a token for a sandbox business.", "/start", called},
 		{"Add a webhook", "It receives the events of the businesses that connect.", "/webhooks", hooks > 0},
 		{"Create a listing for the marketplace", "A name, a summary and a description, with images.", "/listing", listing != nil},
-		{"Submit the listing", "Once it is approved any business can connect.", "/listing", listing != nil && (listing.Live != nil || listing.Revision.State != console.RevisionDraft)},
+		{"Submit the listing", "Once it is approved any business can connect.", "/listing", listing != nil && (listing.Live != nil || listing.Revision.State != consolestore.RevisionDraft)},
 	}
 }

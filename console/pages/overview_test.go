@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -72,7 +73,7 @@ func TestOverviewTodo(t *testing.T) {
 	if n := done(); n != 3 {
 		t.Errorf("%d things are done with a webhook", n)
 	}
-	content := console.ListingContent{Slug: "sync", Name: "Sync", Summary: "Syncs.", Description: "It syncs."}
+	content := consolestore.ListingContent{Slug: "sync", Name: "Sync", Summary: "Syncs.", Description: "It syncs."}
 	_, err := o.console.CreateListing(t.Context(), o.actor(ann), app.ID, content)
 	o.must(err)
 	if n := done(); n != 4 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -26,8 +27,8 @@ func TestProblemsBesideFields_CON02(t *testing.T) {
 	extensions, err := o.console.Extensions(t.Context(), o.actor(ann), app.ID)
 	o.must(err)
 	field, extension, hook := o.fieldID(app), extensions[0].ID, o.newWebhook(app, "https://partner.example/hook", "invoice.paid")
-	icon := o.newAsset(app, console.AssetIcon)
-	o.newAsset(app, console.AssetScreenshot)
+	icon := o.newAsset(app, consolestore.AssetIcon)
+	o.newAsset(app, consolestore.AssetScreenshot)
 	gone := map[string][]string{ // choices that do not exist are not shown again
 		"new app": {"type", "organization_id"}, "console token": {"organization_id"}, "new extension": {"resource_type"}, "images of a listing": {"icon", "screenshots"},
 		"new webhook": {"events"}, "webhook": {"events"},

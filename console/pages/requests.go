@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/bodies"
@@ -63,14 +63,14 @@ type requestsView struct {
 }
 
 type requestRow struct {
-	analytics.Request
+	callstore.Request
 	Badge    look.Badge
 	Business look.Named
 	Path     string // of the route; empty: there is no such endpoint
 	Reason   string // of the error, in a few words
 }
 
-func newRequestRow(r analytics.Request) requestRow {
+func newRequestRow(r callstore.Request) requestRow {
 	path := r.Route
 	if _, after, ok := strings.Cut(r.Route, " "); ok {
 		path = after
@@ -82,7 +82,7 @@ func newRequestRow(r analytics.Request) requestRow {
 const maxReason = 200
 
 // reasonOf returns why a call was refused, in the words of its response.
-func reasonOf(r analytics.Request) string {
+func reasonOf(r callstore.Request) string {
 	var body struct {
 		Message string `json:"message"`
 		Error   struct {
@@ -94,8 +94,8 @@ func reasonOf(r analytics.Request) string {
 }
 
 // requestRows returns calls with the names of their businesses.
-func (v *visit) requestRows(all []analytics.Request) ([]requestRow, error) {
-	names, err := v.named(idsOf(all, func(r analytics.Request) string { return r.BusinessID }))
+func (v *visit) requestRows(all []callstore.Request) ([]requestRow, error) {
+	names, err := v.named(idsOf(all, func(r callstore.Request) string { return r.BusinessID }))
 	rows := make([]requestRow, 0, len(all))
 	for _, one := range all {
 		row := newRequestRow(one)
@@ -112,7 +112,7 @@ func (requestsView) Statuses() []string { return []string{"2xx", "3xx", "4xx", "
 func (v *visit) showRequests() error {
 	q := v.r.URL.Query()
 	filter, err := readRequestFilter(q)
-	var page console.Paged[analytics.Request]
+	var page console.Paged[callstore.Request]
 	if err == nil {
 		page, err = v.cfg.Console.Requests(v.r.Context(), v.by, v.app.ID, filter, console.Page{After: q.Get("after")})
 	}
@@ -192,7 +192,7 @@ func (v *visit) showRequest() error {
 	if err != nil {
 		return err
 	}
-	rows, err := v.requestRows([]analytics.Request{request})
+	rows, err := v.requestRows([]callstore.Request{request})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
@@ -17,14 +18,14 @@ func TestReview_AZ16(t *testing.T) {
 	o.get(review).want(http.StatusOK).shows("What will be reviewed", "Only sandbox businesses", "Submit for review", app.Name).lacks("Not reviewed</span>")
 	o.post(review).wantTo(review+"?done=app-submitted").shows("The app was submitted and waits for review.", "Submitted").lacks("Submit for review")
 	o.post(review).want(http.StatusConflict)
-	decide := func(states ...console.RevisionState) {
+	decide := func(states ...consolestore.RevisionState) {
 		t.Helper()
 		for _, state := range states {
 			_, err := o.console.ReviewApp(t.Context(), console.Review{AppID: app.ID, State: state, Note: "Because <b>"})
 			o.must(err)
 		}
 	}
-	decide(console.RevisionInReview, console.RevisionApproved)
+	decide(consolestore.RevisionInReview, consolestore.RevisionApproved)
 	o.get(review).want(http.StatusOK).shows("The last review covers the app as it is now.", "Because <b>").lacks("Submit for review", "Not reviewed</span>", "Because <b>")
 	o.get(at).want(http.StatusOK).lacks("See what waits")
 	o.get(at + "/settings").want(http.StatusOK).shows("Reviewed: any business can connect it.").lacks("See what waits")
@@ -36,6 +37,6 @@ func TestReview_AZ16(t *testing.T) {
 	o.get(at+"/settings").want(http.StatusOK).shows("Reviewed, but not all that it is now", "See what waits")
 	o.get(review).want(http.StatusOK).shows(app.Name, hostile, "https://later.example/cb Not reviewed", "Submit for review").lacks("<script>alert")
 	o.post(review).wantTo(review + "?done=app-submitted")
-	decide(console.RevisionInReview, console.RevisionRejected)
+	decide(consolestore.RevisionInReview, consolestore.RevisionRejected)
 	o.get(review).want(http.StatusOK).shows("Rejected", "The reviewer says", "Submit for review")
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/look"
 )
@@ -29,7 +30,7 @@ type tokensView struct {
 }
 
 type tokenRow struct {
-	console.Token
+	consolestore.Token
 	Organization string
 	By           look.Named // who created it
 	IsExpired    bool

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/export"
 	"github.com/partnerkit/partnerkit/internal/look"
@@ -23,7 +24,7 @@ func usageRoutes() []route {
 type usageView struct {
 	AppID    string
 	From, To entry
-	Rows     []analytics.Usage
+	Rows     []callstore.Usage
 	Exports  []look.Link
 	MaxDays  int
 	Pager    look.Pager

@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -301,8 +302,8 @@ func (s *Service) Repeatable(ctx context.Context) error {
 // EndAppData ends a space and a field, and purges what they had.
 func (s *Service) EndAppData(ctx context.Context) error {
 	last := s.apps[len(s.apps)-1]
-	err := s.Store.ChangeFields(ctx, last.id, time.Now(), func(all []appdata.Field) ([]appdata.Field, error) {
-		return slices.DeleteFunc(all, func(f appdata.Field) bool { return f.ID == last.fields[0] }), nil
+	err := s.Store.ChangeFields(ctx, last.id, time.Now(), func(all []valuestore.Field) ([]valuestore.Field, error) {
+		return slices.DeleteFunc(all, func(f valuestore.Field) bool { return f.ID == last.fields[0] }), nil
 	})
 	if err != nil {
 		return err
@@ -317,18 +318,18 @@ func (s *Service) EndAppData(ctx context.Context) error {
 // Count adds calls, and reads them.
 func (s *Service) Count(ctx context.Context) error {
 	now := time.Now()
-	batch := analytics.Batch{Writer: node, Number: int64(s.turn()), At: now, Buckets: []analytics.Bucket{{AppID: s.apps[0].id, Hour: now.Truncate(time.Hour), Counts: analytics.Counts{Calls: 1}}},
+	batch := callstore.Batch{Writer: node, Number: int64(s.turn()), At: now, Buckets: []callstore.Bucket{{AppID: s.apps[0].id, Hour: now.Truncate(time.Hour), Counts: callstore.Counts{Calls: 1}}},
 		Uses: map[string]time.Time{s.id(id.Installation, 1): now}}
 	if err := s.Store.AddCalls(ctx, batch); err != nil {
 		return err
 	}
-	if _, err := s.Store.CallGroups(ctx, analytics.GroupQuery{AppID: s.apps[0].id, By: analytics.ByRoute, From: now.Add(-24 * time.Hour), To: now, Limit: 100}); err != nil {
+	if _, err := s.Store.CallGroups(ctx, callstore.GroupQuery{AppID: s.apps[0].id, By: callstore.ByRoute, From: now.Add(-24 * time.Hour), To: now, Limit: 100}); err != nil {
 		return err
 	}
-	if _, err := s.Store.Usage(ctx, analytics.UsageQuery{AppID: s.apps[0].id, From: now.Add(-24 * time.Hour), To: now, Limit: 100}); err != nil {
+	if _, err := s.Store.Usage(ctx, callstore.UsageQuery{AppID: s.apps[0].id, From: now.Add(-24 * time.Hour), To: now, Limit: 100}); err != nil {
 		return err
 	}
-	if _, err := s.Store.Requests(ctx, analytics.RequestQuery{AppID: s.apps[0].id, MinStatus: 400, MaxStatus: 499, Limit: 50}); err != nil {
+	if _, err := s.Store.Requests(ctx, callstore.RequestQuery{AppID: s.apps[0].id, MinStatus: 400, MaxStatus: 499, Limit: 50}); err != nil {
 		return err
 	}
 	if _, err := s.Store.TrimRequests(ctx, s.apps[0].id, analytics.MaxRequests, 500); err != nil {
@@ -345,11 +346,11 @@ func (s *Service) Count(ctx context.Context) error {
 // revokes it.
 func (s *Service) ConsoleTokens(ctx context.Context) error {
 	now := time.Now()
-	token := console.Token{
+	token := consolestore.Token{
 		ID: id.New(id.ConsoleToken, now), Digest: secret.New(secret.ConsoleToken).Digest(), OrganizationID: "org_1",
 		UserID: "user_1", Name: "ci", CreatedAt: now, ExpiresAt: now.Add(time.Hour),
 	}
-	if err := s.Store.CreateConsoleToken(ctx, token, console.MaxTokens); err != nil {
+	if err := s.Store.CreateConsoleToken(ctx, token, 100); err != nil {
 		return err
 	}
 	if _, err := s.Store.ConsoleToken(ctx, token.Digest); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
@@ -181,8 +182,8 @@ func (s *Service) found(ctx context.Context) error {
 			return err
 		}
 		for i, name := range []string{"a", "b"} {
-			field := appdata.Field{ID: id.New(id.AppDataField, s.now), AppID: one.id, ResourceType: "invoice", Key: name, Type: appdata.Text, CreatedAt: s.now, UpdatedAt: s.now}
-			err := s.Store.ChangeFields(ctx, one.id, s.now, func(all []appdata.Field) ([]appdata.Field, error) { return append(all, field), nil })
+			field := valuestore.Field{ID: id.New(id.AppDataField, s.now), AppID: one.id, ResourceType: "invoice", Key: name, Type: valuestore.Text, CreatedAt: s.now, UpdatedAt: s.now}
+			err := s.Store.ChangeFields(ctx, one.id, s.now, func(all []valuestore.Field) ([]valuestore.Field, error) { return append(all, field), nil })
 			if err != nil {
 				return err
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -100,7 +101,7 @@ func (to Target) loadFields(ctx context.Context, store *sqlstore.Store, a App) e
 // declaration returns the field as a developer would declare it.
 func (f Field) declaration() appdata.Declaration {
 	d := appdata.Declaration{
-		ResourceType: optional.Of(f.ResourceType), Key: optional.Of(f.Key), Type: optional.Of(appdata.Type(f.Type)),
+		ResourceType: optional.Of(f.ResourceType), Key: optional.Of(f.Key), Type: optional.Of(valuestore.Type(f.Type)),
 		MinLength: given(f.MinLength), MaxLength: given(f.MaxLength), Min: given(f.Min), Max: given(f.Max), Decimals: given(f.Decimals),
 		Label: given(f.Label.pointer()), From: given(f.From.pointer()), To: given(f.To.pointer()),
 	}

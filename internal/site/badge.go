@@ -1,7 +1,7 @@
 package site
 
 import (
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -19,14 +19,14 @@ func AppBadge(app partner.App) look.Badge {
 	return look.Badge{Kind: "ok", Text: "Live"}
 }
 
-var revisionBadges = map[console.RevisionState]look.Badge{
-	console.RevisionDraft:            {Text: "Draft"},
-	console.RevisionSubmitted:        {Kind: "info", Text: "Submitted"},
-	console.RevisionInReview:         {Kind: "info", Text: "In review"},
-	console.RevisionChangesRequested: {Kind: "warn", Text: "Changes requested"},
-	console.RevisionRejected:         {Kind: "bad", Text: "Rejected"},
-	console.RevisionApproved:         {Kind: "ok", Text: "Approved"},
+var revisionBadges = map[consolestore.RevisionState]look.Badge{
+	consolestore.RevisionDraft:            {Text: "Draft"},
+	consolestore.RevisionSubmitted:        {Kind: "info", Text: "Submitted"},
+	consolestore.RevisionInReview:         {Kind: "info", Text: "In review"},
+	consolestore.RevisionChangesRequested: {Kind: "warn", Text: "Changes requested"},
+	consolestore.RevisionRejected:         {Kind: "bad", Text: "Rejected"},
+	consolestore.RevisionApproved:         {Kind: "ok", Text: "Approved"},
 }
 
 // RevisionBadge returns the badge for the state of a revision of a listing.
-func RevisionBadge(state console.RevisionState) look.Badge { return revisionBadges[state] }
+func RevisionBadge(state consolestore.RevisionState) look.Badge { return revisionBadges[state] }

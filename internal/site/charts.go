@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/internal/look"
 )
 
@@ -16,8 +17,8 @@ const mostBars = 100
 // Period is what happened in a day or an hour.
 type Period struct {
 	Start   time.Time
-	Counts  analytics.Counts
-	Latency analytics.Latency
+	Counts  callstore.Counts
+	Latency callstore.Latency
 }
 
 // ByDay adds hours up to days, or to weeks if there are more than a chart has room for.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
@@ -33,8 +34,8 @@ var callCases = []testCase[partnerkit.Store]{
 	{"Calls of a period: its first hour and not its last", func(t *testing.T, e partnerkit.Store) {
 		must(t, e.AddCalls(t.Context(), batch("w", 1,
 			bucket("app_1", noon.Add(-time.Hour)), bucket("app_1", noon), bucket("app_1", noon.Add(time.Hour)))))
-		got := get[[]analytics.Bucket](t)(e.Calls(t.Context(), "app_1", noon, noon.Add(time.Hour)))
-		if diff := cmp.Diff([]analytics.Bucket{bucket("app_1", noon)}, got); diff != "" {
+		got := get[[]callstore.Bucket](t)(e.Calls(t.Context(), "app_1", noon, noon.Add(time.Hour)))
+		if diff := cmp.Diff([]callstore.Bucket{bucket("app_1", noon)}, got); diff != "" {
 			t.Error(diff)
 		}
 	}},
@@ -70,7 +71,7 @@ var callCases = []testCase[partnerkit.Store]{
 	// Two writers with the same buckets in opposite orders wait for each other
 	// in no circle.
 	{"Race of writers of calls", func(t *testing.T, e partnerkit.Store) {
-		var there []analytics.Bucket
+		var there []callstore.Bucket
 		for i := range 20 {
 			there = append(there, bucket(fmt.Sprintf("app_%02d", i), noon))
 		}
@@ -93,37 +94,37 @@ var callCases = []testCase[partnerkit.Store]{
 		}
 	}},
 	{"CON-10 The request log comes back newest first, filtered, trimmed and purged", func(t *testing.T, e partnerkit.Store) {
-		var want []analytics.Request
+		var want []callstore.Request
 		for i := range 5 {
 			at := noon.Add(time.Duration(i) * time.Second)
-			want = append(want, analytics.Request{
+			want = append(want, callstore.Request{
 				ID: id.New(id.Request, at), AppID: "app_1", BusinessID: fmt.Sprint("biz_", i%2), Method: "GET", Route: []string{"GET /invoices/{id}", "GET /invoices"}[i%2], Status: 200 + 100*i, Bytes: int64(i) << 33,
 				Code: "CODE", RequestID: fmt.Sprint("req_", i), Error: "{}", At: at, Took: time.Duration(i) * time.Microsecond,
 			})
 		}
-		other := analytics.Request{ID: id.New(id.Request, noon), AppID: "app_2", At: noon}
-		both := analytics.Batch{Writer: "w", Number: 1, At: noon, Requests: append(slices.Clone(want), other)}
+		other := callstore.Request{ID: id.New(id.Request, noon), AppID: "app_2", At: noon}
+		both := callstore.Batch{Writer: "w", Number: 1, At: noon, Requests: append(slices.Clone(want), other)}
 		for range 2 { // a batch that is sent again adds nothing
 			must(t, e.AddCalls(t.Context(), both))
 		}
 		slices.Reverse(want)
-		list := func(q analytics.RequestQuery) []analytics.Request {
+		list := func(q callstore.RequestQuery) []callstore.Request {
 			q.AppID, q.Limit = "app_1", 10
-			return get[[]analytics.Request](t)(e.Requests(t.Context(), q))
+			return get[[]callstore.Request](t)(e.Requests(t.Context(), q))
 		}
 		for name, test := range map[string]struct {
-			q    analytics.RequestQuery
-			want []analytics.Request
+			q    callstore.RequestQuery
+			want []callstore.Request
 		}{
-			"all": {analytics.RequestQuery{}, want}, "page": {analytics.RequestQuery{Before: want[1].ID}, want[2:]}, "one": {analytics.RequestQuery{ID: want[2].ID}, want[2:3]}, "of another app": {analytics.RequestQuery{ID: other.ID}, nil},
-			"since": {analytics.RequestQuery{Since: want[1].At}, want[:2]}, "until": {analytics.RequestQuery{Until: want[1].At}, want[2:]},
-			"since and until": {analytics.RequestQuery{Since: want[3].At, Until: want[1].At}, want[2:4]}, "an empty time": {analytics.RequestQuery{Since: want[1].At, Until: want[1].At}, nil},
-			"request id": {analytics.RequestQuery{RequestID: "req_3"}, want[1:2]}, "part of a request id": {analytics.RequestQuery{RequestID: "req_"}, nil},
-			"path": {analytics.RequestQuery{Path: "/invoices"}, want}, "part of a path": {analytics.RequestQuery{Path: "voices/{i"}, []analytics.Request{want[0], want[2], want[4]}},
-			"another case": {analytics.RequestQuery{Path: "/Invoices"}, nil}, "a method": {analytics.RequestQuery{Path: "GET"}, nil}, "wildcards": {analytics.RequestQuery{Path: "/in%_"}, nil},
-			"a quote": {analytics.RequestQuery{Path: "'"}, nil}, "part of a route": {analytics.RequestQuery{Route: "GET /invoices/"}, nil},
-			"status": {analytics.RequestQuery{MinStatus: 400, MaxStatus: 599}, want[1:3]}, "route": {analytics.RequestQuery{Route: "GET /other"}, nil},
-			"business": {analytics.RequestQuery{BusinessID: "biz_1"}, []analytics.Request{want[1], want[3]}},
+			"all": {callstore.RequestQuery{}, want}, "page": {callstore.RequestQuery{Before: want[1].ID}, want[2:]}, "one": {callstore.RequestQuery{ID: want[2].ID}, want[2:3]}, "of another app": {callstore.RequestQuery{ID: other.ID}, nil},
+			"since": {callstore.RequestQuery{Since: want[1].At}, want[:2]}, "until": {callstore.RequestQuery{Until: want[1].At}, want[2:]},
+			"since and until": {callstore.RequestQuery{Since: want[3].At, Until: want[1].At}, want[2:4]}, "an empty time": {callstore.RequestQuery{Since: want[1].At, Until: want[1].At}, nil},
+			"request id": {callstore.RequestQuery{RequestID: "req_3"}, want[1:2]}, "part of a request id": {callstore.RequestQuery{RequestID: "req_"}, nil},
+			"path": {callstore.RequestQuery{Path: "/invoices"}, want}, "part of a path": {callstore.RequestQuery{Path: "voices/{i"}, []callstore.Request{want[0], want[2], want[4]}},
+			"another case": {callstore.RequestQuery{Path: "/Invoices"}, nil}, "a method": {callstore.RequestQuery{Path: "GET"}, nil}, "wildcards": {callstore.RequestQuery{Path: "/in%_"}, nil},
+			"a quote": {callstore.RequestQuery{Path: "'"}, nil}, "part of a route": {callstore.RequestQuery{Route: "GET /invoices/"}, nil},
+			"status": {callstore.RequestQuery{MinStatus: 400, MaxStatus: 599}, want[1:3]}, "route": {callstore.RequestQuery{Route: "GET /other"}, nil},
+			"business": {callstore.RequestQuery{BusinessID: "biz_1"}, []callstore.Request{want[1], want[3]}},
 		} {
 			if diff := cmp.Diff(test.want, list(test.q)); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", name, diff)
@@ -133,27 +134,27 @@ var callCases = []testCase[partnerkit.Store]{
 			t.Errorf("trimmed %d", n)
 		}
 		get[int](t)(e.TrimRequests(t.Context(), "app_1", 3, 10))
-		if diff := cmp.Diff(want[:3], list(analytics.RequestQuery{})); diff != "" {
+		if diff := cmp.Diff(want[:3], list(callstore.RequestQuery{})); diff != "" {
 			t.Errorf("trimmed (-want +got)\n%s", diff)
 		}
 		if n := get[int](t)(purge(e, storage.PurgeRequests)(t.Context(), want[1].At, 10)); n != 2 { // one of each app
 			t.Errorf("purged %d", n)
 		}
-		if diff := cmp.Diff(want[:2], list(analytics.RequestQuery{})); diff != "" {
+		if diff := cmp.Diff(want[:2], list(callstore.RequestQuery{})); diff != "" {
 			t.Errorf("purged (-want +got)\n%s", diff)
 		}
 	}},
 	{"AN-02 Groups of calls add up over days, most calls first", func(t *testing.T, e partnerkit.Store) {
-		group := func(day time.Time, by analytics.GroupBy, key string, calls int64) analytics.Group {
-			return analytics.Group{AppID: "app_1", Day: day, By: by, Key: key, Counts: analytics.Counts{Calls: calls, Errors: 1}}
+		group := func(day time.Time, by callstore.GroupBy, key string, calls int64) callstore.Group {
+			return callstore.Group{AppID: "app_1", Day: day, By: by, Key: key, Counts: callstore.Counts{Calls: calls, Errors: 1}}
 		}
 		today := noon.Truncate(24 * time.Hour)
 		before := today.AddDate(0, 0, -1)
-		must(t, e.AddCalls(t.Context(), analytics.Batch{Writer: "w", Number: 1, At: noon, Groups: []analytics.Group{
-			group(today, analytics.ByRoute, "a", 2), group(today, analytics.ByRoute, "a", 1), group(before, analytics.ByRoute, "a", 4), group(today, analytics.ByRoute, "b", 5), group(today, analytics.ByStatus, "200", 8),
+		must(t, e.AddCalls(t.Context(), callstore.Batch{Writer: "w", Number: 1, At: noon, Groups: []callstore.Group{
+			group(today, callstore.ByRoute, "a", 2), group(today, callstore.ByRoute, "a", 1), group(before, callstore.ByRoute, "a", 4), group(today, callstore.ByRoute, "b", 5), group(today, callstore.ByStatus, "200", 8),
 		}}))
 		read := func(from time.Time) (got []string) {
-			for _, g := range get[[]analytics.Group](t)(e.CallGroups(t.Context(), analytics.GroupQuery{AppID: "app_1", By: analytics.ByRoute, From: from, To: today.AddDate(0, 0, 1), Limit: 10})) {
+			for _, g := range get[[]callstore.Group](t)(e.CallGroups(t.Context(), callstore.GroupQuery{AppID: "app_1", By: callstore.ByRoute, From: from, To: today.AddDate(0, 0, 1), Limit: 10})) {
 				got = append(got, fmt.Sprint(g.Key, " ", g.Calls, " ", g.Errors))
 			}
 			return got
@@ -171,41 +172,41 @@ var callCases = []testCase[partnerkit.Store]{
 	{"AN-03 Usage adds up by business and day, and is purged apart from other groups", func(t *testing.T, e partnerkit.Store) {
 		today := noon.Truncate(24 * time.Hour)
 		before := today.AddDate(0, 0, -1)
-		group := func(day time.Time, by analytics.GroupBy, key string, bytes int64) analytics.Group {
-			return analytics.Group{AppID: "app_1", Day: day, By: by, Key: key, Counts: analytics.Counts{Calls: 2, Errors: 1}, Bytes: bytes}
+		group := func(day time.Time, by callstore.GroupBy, key string, bytes int64) callstore.Group {
+			return callstore.Group{AppID: "app_1", Day: day, By: by, Key: key, Counts: callstore.Counts{Calls: 2, Errors: 1}, Bytes: bytes}
 		}
-		other := group(today, analytics.ByBusiness, "biz_a", 5)
+		other := group(today, callstore.ByBusiness, "biz_a", 5)
 		other.AppID = "app_2"
-		added := analytics.Batch{Writer: "w", Number: 1, At: noon, Groups: []analytics.Group{
-			group(today, analytics.ByBusiness, "biz_b", 1<<40), group(today, analytics.ByBusiness, "biz_a", 7), group(before, analytics.ByBusiness, "biz_b", 0), other,
-			group(today, analytics.ByRoute, "biz_a", 9), group(before, analytics.ByRoute, "biz_a", 9), group(today, analytics.ByBusiness, "biz_b", 3),
+		added := callstore.Batch{Writer: "w", Number: 1, At: noon, Groups: []callstore.Group{
+			group(today, callstore.ByBusiness, "biz_b", 1<<40), group(today, callstore.ByBusiness, "biz_a", 7), group(before, callstore.ByBusiness, "biz_b", 0), other,
+			group(today, callstore.ByRoute, "biz_a", 9), group(before, callstore.ByRoute, "biz_a", 9), group(today, callstore.ByBusiness, "biz_b", 3),
 		}}
 		for range 2 { // a batch that is sent again adds nothing
 			must(t, e.AddCalls(t.Context(), added))
 		}
-		want := []analytics.Usage{
+		want := []callstore.Usage{
 			{Day: before, BusinessID: "biz_b", Calls: 2, Errors: 1},
 			{Day: today, BusinessID: "biz_a", Calls: 2, Errors: 1, Bytes: 7},
 			{Day: today, BusinessID: "biz_b", Calls: 4, Errors: 2, Bytes: 1<<40 + 3},
 		}
-		read := func(q analytics.UsageQuery) []analytics.Usage {
+		read := func(q callstore.UsageQuery) []callstore.Usage {
 			q.AppID = "app_1"
-			return get[[]analytics.Usage](t)(e.Usage(t.Context(), q))
+			return get[[]callstore.Usage](t)(e.Usage(t.Context(), q))
 		}
 		for name, test := range map[string]struct {
-			q    analytics.UsageQuery
-			want []analytics.Usage
+			q    callstore.UsageQuery
+			want []callstore.Usage
 		}{
-			"both days": {analytics.UsageQuery{From: before, To: today, Limit: 10}, want}, "the first": {analytics.UsageQuery{From: before, To: before, Limit: 10}, want[:1]},
-			"the last": {analytics.UsageQuery{From: today, To: today, Limit: 10}, want[1:]}, "none": {analytics.UsageQuery{From: today.AddDate(0, 0, 1), To: today.AddDate(0, 0, 1), Limit: 10}, nil},
-			"a page": {analytics.UsageQuery{From: before, To: today, Limit: 2}, want[:2]}, "the page after": {analytics.UsageQuery{From: before, To: today, After: want[1].Cursor(), Limit: 2}, want[2:]},
-			"after an earlier day": {analytics.UsageQuery{From: today, To: today, After: want[0].Cursor(), Limit: 10}, want[1:]},
+			"both days": {callstore.UsageQuery{From: before, To: today, Limit: 10}, want}, "the first": {callstore.UsageQuery{From: before, To: before, Limit: 10}, want[:1]},
+			"the last": {callstore.UsageQuery{From: today, To: today, Limit: 10}, want[1:]}, "none": {callstore.UsageQuery{From: today.AddDate(0, 0, 1), To: today.AddDate(0, 0, 1), Limit: 10}, nil},
+			"a page": {callstore.UsageQuery{From: before, To: today, Limit: 2}, want[:2]}, "the page after": {callstore.UsageQuery{From: before, To: today, After: want[1].Cursor(), Limit: 2}, want[2:]},
+			"after an earlier day": {callstore.UsageQuery{From: today, To: today, After: want[0].Cursor(), Limit: 10}, want[1:]},
 		} {
 			if diff := cmp.Diff(test.want, read(test.q)); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", name, diff)
 			}
 		}
-		all := analytics.UsageQuery{From: before, To: today, Limit: 10}
+		all := callstore.UsageQuery{From: before, To: today, Limit: 10}
 		if n := get[int](t)(purge(e, storage.PurgeCallGroups)(t.Context(), today, 10)); n != 1 || len(read(all)) != 3 {
 			t.Errorf("purged %d other groups and left %v", n, read(all))
 		}
@@ -231,7 +232,7 @@ var callCases = []testCase[partnerkit.Store]{
 		}
 	}},
 	{"Old calls are purged, a few at a time", func(t *testing.T, e partnerkit.Store) {
-		var old []analytics.Bucket
+		var old []callstore.Bucket
 		for i := range 5 {
 			old = append(old, bucket(fmt.Sprint("app_", i), noon.Add(-time.Hour)))
 		}
@@ -286,22 +287,22 @@ func newCounter(t *testing.T, e partnerkit.Store) *analytics.Counter {
 	return get[*analytics.Counter](t)(analytics.New(analytics.Config{Store: e, Clock: clock.NewManual(noon)}))
 }
 
-func batch(writer string, number int64, buckets ...analytics.Bucket) analytics.Batch {
-	return analytics.Batch{Writer: writer, Number: number, At: noon, Buckets: buckets}
+func batch(writer string, number int64, buckets ...callstore.Bucket) callstore.Batch {
+	return callstore.Batch{Writer: writer, Number: number, At: noon, Buckets: buckets}
 }
 
 // used returns a batch of uses alone.
-func used(number int64, uses map[string]time.Time) analytics.Batch {
-	return analytics.Batch{Writer: "w", Number: number, At: noon, Uses: uses}
+func used(number int64, uses map[string]time.Time) callstore.Batch {
+	return callstore.Batch{Writer: "w", Number: number, At: noon, Uses: uses}
 }
 
 // bucket returns one quick call.
-func bucket(appID string, hour time.Time) analytics.Bucket {
-	return analytics.Bucket{AppID: appID, Hour: hour, Counts: analytics.Counts{Calls: 1}, Latency: analytics.Latency{1}}
+func bucket(appID string, hour time.Time) callstore.Bucket {
+	return callstore.Bucket{AppID: appID, Hour: hour, Counts: callstore.Counts{Calls: 1}, Latency: callstore.Latency{1}}
 }
 
 // times returns a bucket that was added n times.
-func times(n int64, b analytics.Bucket) analytics.Bucket {
+func times(n int64, b callstore.Bucket) callstore.Bucket {
 	b.Calls, b.Errors, b.RateLimited = n*b.Calls, n*b.Errors, n*b.RateLimited
 	for i := range b.Latency {
 		b.Latency[i] *= n
@@ -309,9 +310,9 @@ func times(n int64, b analytics.Bucket) analytics.Bucket {
 	return b
 }
 
-func wantCalls(t *testing.T, e partnerkit.Store, appID string, want ...analytics.Bucket) {
+func wantCalls(t *testing.T, e partnerkit.Store, appID string, want ...callstore.Bucket) {
 	t.Helper()
-	got := get[[]analytics.Bucket](t)(e.Calls(t.Context(), appID, noon.AddDate(-1, 0, 0), noon.AddDate(1, 0, 0)))
+	got := get[[]callstore.Bucket](t)(e.Calls(t.Context(), appID, noon.AddDate(-1, 0, 0), noon.AddDate(1, 0, 0)))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("calls of %s (-want +got):\n%s", appID, diff)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
@@ -24,9 +25,9 @@ var sqlCallCases = []testCase[*Env]{
 				if happened {
 					want = number
 				}
-				var one, two []analytics.Bucket
+				var one, two []callstore.Bucket
 				if want > 0 {
-					one, two = []analytics.Bucket{times(want, bucket("app_1", noon))}, []analytics.Bucket{times(want, bucket("app_2", noon))}
+					one, two = []callstore.Bucket{times(want, bucket("app_1", noon))}, []callstore.Bucket{times(want, bucket("app_2", noon))}
 				}
 				wantCalls(t, e, "app_1", one...)
 				wantCalls(t, e, "app_2", two...)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -29,7 +29,7 @@ var appEventCases = []testCase[partnerkit.Store]{
 			must(t, e.RecordEvents(t.Context(), made...))
 		}
 		must(t, e.RecordEvents(t.Context(), happened(newBusiness(), "a.b", 1)...))
-		q := console.EventQuery{BusinessIDs: businesses, Types: []string{"a.b"}, AppID: "app_1", AppTypes: []string{"app.d"}, Since: noon, Limit: 7}
+		q := consolestore.EventQuery{BusinessIDs: businesses, Types: []string{"a.b"}, AppID: "app_1", AppTypes: []string{"app.d"}, Since: noon, Limit: 7}
 		if found := get[[]partner.Event](t)(e.AppEvents(t.Context(), q)); len(found) != 0 {
 			t.Errorf("%d events without numbers", len(found))
 		}
@@ -94,19 +94,19 @@ var ownerCases = []testCase[partnerkit.Store]{
 		installed := get[[]partner.Installation](t)(e.Installations(t.Context(), partner.InstallationQuery{AppID: f.app.ID}))[0]
 		for kind, one := range map[id.Kind]struct {
 			id   string
-			want console.Owner
+			want consolestore.Owner
 		}{
-			id.Webhook:      {f.webhook.ID, console.Owner{AppID: f.app.ID, WebhookID: f.webhook.ID}},
-			id.Delivery:     {d.ID, console.Owner{AppID: f.app.ID, WebhookID: f.webhook.ID, BusinessID: f.business}},
-			id.Installation: {installed.ID, console.Owner{AppID: f.app.ID, BusinessID: f.business}},
-			id.Event:        {recorded.ID, console.Owner{BusinessID: f.business}},
-			id.Request:      {id.New(id.Request, noon), console.Owner{}},
-			id.Secret:       {id.New(id.Secret, noon), console.Owner{}},
+			id.Webhook:      {f.webhook.ID, consolestore.Owner{AppID: f.app.ID, WebhookID: f.webhook.ID}},
+			id.Delivery:     {d.ID, consolestore.Owner{AppID: f.app.ID, WebhookID: f.webhook.ID, BusinessID: f.business}},
+			id.Installation: {installed.ID, consolestore.Owner{AppID: f.app.ID, BusinessID: f.business}},
+			id.Event:        {recorded.ID, consolestore.Owner{BusinessID: f.business}},
+			id.Request:      {id.New(id.Request, noon), consolestore.Owner{}},
+			id.Secret:       {id.New(id.Secret, noon), consolestore.Owner{}},
 		} {
-			if got := get[console.Owner](t)(e.Owner(t.Context(), one.id)); got != one.want {
+			if got := get[consolestore.Owner](t)(e.Owner(t.Context(), one.id)); got != one.want {
 				t.Errorf("%s belongs to %+v, want %+v", one.id, got, one.want)
 			}
-			if none := get[console.Owner](t)(e.Owner(t.Context(), id.New(kind, noon))); none != (console.Owner{}) {
+			if none := get[consolestore.Owner](t)(e.Owner(t.Context(), id.New(kind, noon))); none != (consolestore.Owner{}) {
 				t.Errorf("%s: a record that does not exist belongs to %+v", kind, none)
 			}
 		}

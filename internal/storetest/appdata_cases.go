@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
@@ -23,35 +23,35 @@ var dataCases = []testCase[partnerkit.Store]{
 	{"Fields come back as they were", func(t *testing.T, e partnerkit.Store) {
 		f := newData(t, e)
 		number := f.another("amount")
-		number.Type, number.Label, number.CreatedAt = appdata.Number, "", noon.Add(time.Second)
-		number.Rules = appdata.Rules{Min: new(json.Number("-1e2")), Max: new(json.Number("0.10")), Decimals: new(0)}
+		number.Type, number.Label, number.CreatedAt = valuestore.Number, "", noon.Add(time.Second)
+		number.Rules = valuestore.Rules{Min: new(json.Number("-1e2")), Max: new(json.Number("0.10")), Decimals: new(0)}
 		choice := f.another("state")
-		choice.Type, choice.Rules, choice.CreatedAt = appdata.Choice, appdata.Rules{Choices: []string{"ü", `"`, "<"}}, noon.Add(2*time.Second)
-		for _, more := range []appdata.Field{number, choice} {
+		choice.Type, choice.Rules, choice.CreatedAt = valuestore.Choice, valuestore.Rules{Choices: []string{"ü", `"`, "<"}}, noon.Add(2*time.Second)
+		for _, more := range []valuestore.Field{number, choice} {
 			must(t, createField(t.Context(), e, more, maxFields))
 		}
 		newData(t, e)
-		want := []appdata.Field{f.field, number, choice}
+		want := []valuestore.Field{f.field, number, choice}
 		for _, field := range want {
-			if diff := cmp.Diff(field, get[appdata.Field](t)(oneField(e)(t.Context(), f.app.ID, field.ID))); diff != "" {
+			if diff := cmp.Diff(field, get[valuestore.Field](t)(oneField(e)(t.Context(), f.app.ID, field.ID))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		}
-		if diff := cmp.Diff(want, get[[]appdata.Field](t)(e.Fields(t.Context(), f.app.ID))); diff != "" {
+		if diff := cmp.Diff(want, get[[]valuestore.Field](t)(e.Fields(t.Context(), f.app.ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
 	{"An app has only so many fields, and one for a key", func(t *testing.T, e partnerkit.Store) {
 		f, other := newData(t, e), newData(t, e)
-		add := func(field appdata.Field) error { return createField(t.Context(), e, field, maxFields) }
-		if err := add(f.another("shipment")); !errors.Is(err, appdata.ErrTaken) {
+		add := func(field valuestore.Field) error { return createField(t.Context(), e, field, maxFields) }
+		if err := add(f.another("shipment")); !errors.Is(err, valuestore.ErrTaken) {
 			t.Errorf("the same key: %v", err)
 		}
 		customers := f.another("shipment")
 		customers.ResourceType = "customer"
 		must(t, add(customers))
 		must(t, add(f.another("Shipment")))
-		if err := add(f.another("more")); !errors.Is(err, appdata.ErrTooMany) {
+		if err := add(f.another("more")); !errors.Is(err, errTooManyFields) {
 			t.Errorf("one too many: %v", err)
 		}
 		must(t, deleteField(t.Context(), e, f.app.ID, f.field.ID, noon))
@@ -59,15 +59,15 @@ var dataCases = []testCase[partnerkit.Store]{
 		must(t, add(other.another("more")))
 		absent := f.another("x")
 		absent.AppID = "app_absent"
-		if err := add(absent); !errors.Is(err, appdata.ErrNotFound) {
+		if err := add(absent); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("an absent app: %v", err)
 		}
 	}},
 	{"A field changes in one step", func(t *testing.T, e partnerkit.Store) {
 		f := newData(t, e)
 		want := f.field
-		want.Label, want.Rules, want.UpdatedAt = "new", appdata.Rules{MaxLength: new(5)}, noon.Add(time.Minute)
-		must(t, updateField(t.Context(), e, f.app.ID, f.field.ID, func(before appdata.Field) (appdata.Field, error) {
+		want.Label, want.Rules, want.UpdatedAt = "new", valuestore.Rules{MaxLength: new(5)}, noon.Add(time.Minute)
+		must(t, updateField(t.Context(), e, f.app.ID, f.field.ID, func(before valuestore.Field) (valuestore.Field, error) {
 			if diff := cmp.Diff(f.field, before); diff != "" {
 				t.Errorf("before (-want +got)\n%s", diff)
 			}
@@ -75,10 +75,10 @@ var dataCases = []testCase[partnerkit.Store]{
 			next.AppID, next.Key, next.ResourceType, next.Type, next.CreatedAt = "other", "other", "other", "other", noon.Add(time.Hour)
 			return next, nil
 		}))
-		if err := updateField(t.Context(), e, f.app.ID, f.field.ID, func(f appdata.Field) (appdata.Field, error) { f.Label = "never"; return f, errGate }); !errors.Is(err, errGate) {
+		if err := updateField(t.Context(), e, f.app.ID, f.field.ID, func(f valuestore.Field) (valuestore.Field, error) { f.Label = "never"; return f, errGate }); !errors.Is(err, errGate) {
 			t.Errorf("a change that fails: %v", err)
 		}
-		if diff := cmp.Diff(want, get[appdata.Field](t)(oneField(e)(t.Context(), f.app.ID, f.field.ID))); diff != "" {
+		if diff := cmp.Diff(want, get[valuestore.Field](t)(oneField(e)(t.Context(), f.app.ID, f.field.ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
@@ -86,28 +86,28 @@ var dataCases = []testCase[partnerkit.Store]{
 	{"Values are added, changed and left alone", func(t *testing.T, e partnerkit.Store) {
 		f := newData(t, e)
 		second := f.declared(t, "second")
-		first := get[[]appdata.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": `"a"`, "inv_2": `"b"`}))))
+		first := get[[]valuestore.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": `"a"`, "inv_2": `"b"`}))))
 		if n := f.recorded(t, events.AppDataUpdated); n != 1 {
 			t.Errorf("%d events", n)
 		}
 		later := noon.Add(time.Hour)
-		byResource := map[string]appdata.Value{first[0].ResourceID: first[0], first[1].ResourceID: first[1]}
+		byResource := map[string]valuestore.Value{first[0].ResourceID: first[0], first[1].ResourceID: first[1]}
 		mixed := append(drafts(f.field, later, map[string]string{"inv_1": `"a"`}), append(drafts(f.field, later, map[string]string{"inv_2": `"c"`}), drafts(second, later, map[string]string{"inv_1": "1.50"})...)...)
 		same, changed, added := mixed[0].Value, mixed[1].Value, mixed[2].Value
 		same.ID, same.CreatedAt, same.UpdatedAt = byResource["inv_1"].ID, noon, noon
 		changed.ID, changed.CreatedAt = byResource["inv_2"].ID, noon
-		var told, responded []appdata.Value
+		var told, responded []valuestore.Value
 		w := f.write(later, mixed)
 		record := w.Record
-		w.Record = func(changed []appdata.Value) []partner.Event { told = changed; return record(changed) }
-		w.Respond = func(_ context.Context, _ storage.Tx, all []appdata.Value) error { responded = all; return nil }
-		written := get[[]appdata.Value](t)(e.WriteValues(t.Context(), w))
-		for name, got := range map[string][2][]appdata.Value{
+		w.Record = func(changed []valuestore.Value) []partner.Event { told = changed; return record(changed) }
+		w.Respond = func(_ context.Context, _ storage.Tx, all []valuestore.Value) error { responded = all; return nil }
+		written := get[[]valuestore.Value](t)(e.WriteValues(t.Context(), w))
+		for name, got := range map[string][2][]valuestore.Value{
 			"written": {{same, changed, added}, written}, "answered": {{same, changed, added}, responded}, "told": {{changed, added}, told},
 			"on inv_1": {{same, added}, f.seen(t, "inv_1")}, "on both": {{same, changed, added}, f.seen(t, "inv_2", "inv_1", "inv_3")},
 		} {
-			byID := func(all []appdata.Value) map[string]appdata.Value {
-				set := map[string]appdata.Value{}
+			byID := func(all []valuestore.Value) map[string]valuestore.Value {
+				set := map[string]valuestore.Value{}
 				for _, v := range all {
 					set[v.ID] = v
 				}
@@ -117,9 +117,9 @@ var dataCases = []testCase[partnerkit.Store]{
 				t.Errorf("%s (-want +got)\n%s", name, diff)
 			}
 		}
-		w = f.write(later, []appdata.Draft{{FieldID: f.field.ID, Value: same}, {FieldID: second.ID, Value: added}})
-		w.Record = func([]appdata.Value) []partner.Event { t.Error("nothing has changed"); return nil }
-		get[[]appdata.Value](t)(e.WriteValues(t.Context(), w))
+		w = f.write(later, []valuestore.Draft{{FieldID: f.field.ID, Value: same}, {FieldID: second.ID, Value: added}})
+		w.Record = func([]valuestore.Value) []partner.Event { t.Error("nothing has changed"); return nil }
+		get[[]valuestore.Value](t)(e.WriteValues(t.Context(), w))
 		if n := f.recorded(t, events.AppDataUpdated); n != 2 {
 			t.Errorf("%d events", n)
 		}
@@ -133,26 +133,26 @@ var dataCases = []testCase[partnerkit.Store]{
 		must(t, createField(t.Context(), e, customers, 100))
 		second := f.declared(t, "second")
 		byField := map[string]string{}
-		for _, field := range []appdata.Field{f.field, customers, second} {
-			byField[field.ID] = get[[]appdata.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(field, noon, map[string]string{"same": `"x"`}))))[0].ID
+		for _, field := range []valuestore.Field{f.field, customers, second} {
+			byField[field.ID] = get[[]valuestore.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(field, noon, map[string]string{"same": `"x"`}))))[0].ID
 		}
 		other.put(t, "same", `"theirs"`)
 		elsewhere := f.write(noon, drafts(f.field, noon, map[string]string{"same": `"elsewhere"`}))
 		elsewhere.BusinessID = other.business
-		get[[]appdata.Value](t)(e.WriteValues(t.Context(), elsewhere))
+		get[[]valuestore.Value](t)(e.WriteValues(t.Context(), elsewhere))
 		for name, test := range map[string]struct {
-			change func(*appdata.Query)
+			change func(*valuestore.Query)
 			want   []string
 		}{
-			"all":          {func(*appdata.Query) {}, []string{f.field.ID, customers.ID, second.ID}},
-			"type":         {func(q *appdata.Query) { q.ResourceType = "customer" }, []string{customers.ID}},
-			"key":          {func(q *appdata.Query) { q.Key = "shipment" }, []string{f.field.ID, customers.ID}},
-			"type and key": {func(q *appdata.Query) { q.ResourceType, q.Key = "invoice", "second" }, []string{second.ID}},
-			"no such key":  {func(q *appdata.Query) { q.Key = "none" }, nil},
-			"no record":    {func(q *appdata.Query) { q.ResourceIDs = nil }, nil},
-			"many records": {func(q *appdata.Query) { q.ResourceIDs = append(numbered(49), "same") }, []string{f.field.ID, customers.ID, second.ID}},
-			"another app":  {func(q *appdata.Query) { q.AppID = "app_absent" }, nil},
-			"elsewhere":    {func(q *appdata.Query) { q.BusinessID = "biz_absent" }, nil},
+			"all":          {func(*valuestore.Query) {}, []string{f.field.ID, customers.ID, second.ID}},
+			"type":         {func(q *valuestore.Query) { q.ResourceType = "customer" }, []string{customers.ID}},
+			"key":          {func(q *valuestore.Query) { q.Key = "shipment" }, []string{f.field.ID, customers.ID}},
+			"type and key": {func(q *valuestore.Query) { q.ResourceType, q.Key = "invoice", "second" }, []string{second.ID}},
+			"no such key":  {func(q *valuestore.Query) { q.Key = "none" }, nil},
+			"no record":    {func(q *valuestore.Query) { q.ResourceIDs = nil }, nil},
+			"many records": {func(q *valuestore.Query) { q.ResourceIDs = append(numbered(49), "same") }, []string{f.field.ID, customers.ID, second.ID}},
+			"another app":  {func(q *valuestore.Query) { q.AppID = "app_absent" }, nil},
+			"elsewhere":    {func(q *valuestore.Query) { q.BusinessID = "biz_absent" }, nil},
 		} {
 			q := f.query("same")
 			test.change(&q)
@@ -160,21 +160,21 @@ var dataCases = []testCase[partnerkit.Store]{
 			for _, fieldID := range test.want {
 				want[byField[fieldID]] = true
 			}
-			for _, v := range get[[]appdata.Value](t)(e.Values(t.Context(), q)) {
+			for _, v := range get[[]valuestore.Value](t)(e.Values(t.Context(), q)) {
 				got[v.ID] = true
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", name, diff)
 			}
 		}
-		for name, change := range map[string]func(*appdata.Removal){
-			"another app's": func(r *appdata.Removal) { r.AppID = other.app.ID },
-			"elsewhere":     func(r *appdata.Removal) { r.BusinessID = other.business },
-			"absent":        func(r *appdata.Removal) { r.ValueID = id.New(id.AppDataValue, noon) },
+		for name, change := range map[string]func(*valuestore.Removal){
+			"another app's": func(r *valuestore.Removal) { r.AppID = other.app.ID },
+			"elsewhere":     func(r *valuestore.Removal) { r.BusinessID = other.business },
+			"absent":        func(r *valuestore.Removal) { r.ValueID = id.New(id.AppDataValue, noon) },
 		} {
 			r := f.removal(byField[f.field.ID])
 			change(&r)
-			if err := e.DeleteValue(t.Context(), r); !errors.Is(err, appdata.ErrNotFound) {
+			if err := e.DeleteValue(t.Context(), r); !errors.Is(err, partner.ErrNotFound) {
 				t.Errorf("delete %s: %v", name, err)
 			}
 		}
@@ -184,7 +184,7 @@ var dataCases = []testCase[partnerkit.Store]{
 		f := newData(t, e)
 		v := f.put(t, "inv_1", `"a"`)
 		refused := f.removal(v.ID)
-		refused.Check = func(got appdata.Value) error {
+		refused.Check = func(got valuestore.Value) error {
 			if diff := cmp.Diff(v, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -194,7 +194,7 @@ var dataCases = []testCase[partnerkit.Store]{
 			t.Errorf("refused: %v", err)
 		}
 		must(t, e.DeleteValue(t.Context(), f.removal(v.ID)))
-		if err := e.DeleteValue(t.Context(), f.removal(v.ID)); !errors.Is(err, appdata.ErrNotFound) {
+		if err := e.DeleteValue(t.Context(), f.removal(v.ID)); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("twice: %v", err)
 		}
 		if n := f.recorded(t, events.AppDataUpdated); n != 2 || len(f.seen(t, "inv_1")) != 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -19,7 +19,7 @@ var sqlDataEndCases = []testCase[*Env]{
 		old := f.put(t, "inv_1", `"old"`)
 		elsewhere := f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": `"elsewhere"`}))
 		elsewhere.BusinessID = other.business
-		get[[]appdata.Value](t)(e.WriteValues(t.Context(), elsewhere))
+		get[[]valuestore.Value](t)(e.WriteValues(t.Context(), elsewhere))
 		other.put(t, "inv_1", `"other"`)
 		must(t, f.end(t, partner.InstallationRemoved))
 		if len(f.seen(t, "inv_1")) != 1 {
@@ -29,7 +29,7 @@ var sqlDataEndCases = []testCase[*Env]{
 		if n := f.recorded(t, events.BusinessRedact); n != 1 || len(f.seen(t, "inv_1")) != 0 {
 			t.Errorf("%d events, and %v is to be seen", n, f.seen(t, "inv_1"))
 		}
-		if err := e.DeleteValue(t.Context(), f.removal(old.ID)); !errors.Is(err, appdata.ErrNotFound) {
+		if err := e.DeleteValue(t.Context(), f.removal(old.ID)); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("delete: %v", err)
 		}
 		f.code(t) // installed again, before any purge
@@ -45,7 +45,7 @@ var sqlDataEndCases = []testCase[*Env]{
 		}
 		theirs := f.query("inv_1")
 		theirs.BusinessID = other.business
-		if mine, there := f.seen(t, "inv_1"), get[[]appdata.Value](t)(e.Values(t.Context(), theirs)); len(mine) != 1 || len(there) != 1 || len(other.seen(t, "inv_1")) != 1 || e.rows(t, "partnerkit_app_data_value") != 3 {
+		if mine, there := f.seen(t, "inv_1"), get[[]valuestore.Value](t)(e.Values(t.Context(), theirs)); len(mine) != 1 || len(there) != 1 || len(other.seen(t, "inv_1")) != 1 || e.rows(t, "partnerkit_app_data_value") != 3 {
 			t.Errorf("left: %v, %v, %d rows", mine, there, e.rows(t, "partnerkit_app_data_value"))
 		}
 	}},
@@ -53,13 +53,13 @@ var sqlDataEndCases = []testCase[*Env]{
 		f := newData(t, e)
 		second := f.declared(t, "second")
 		old := f.put(t, "inv_1", `"old"`)
-		get[[]appdata.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(second, noon, map[string]string{"inv_1": `"stays"`}))))
+		get[[]valuestore.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(second, noon, map[string]string{"inv_1": `"stays"`}))))
 		must(t, deleteField(t.Context(), e, f.app.ID, f.field.ID, noon))
 		f.field = f.declared(t, "shipment") // the same key, before any purge
 		if got := f.seen(t, "inv_1"); len(got) != 1 || got[0].Key != "second" {
 			t.Errorf("seen %v", got)
 		}
-		if err := e.DeleteValue(t.Context(), f.removal(old.ID)); !errors.Is(err, appdata.ErrNotFound) {
+		if err := e.DeleteValue(t.Context(), f.removal(old.ID)); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("delete: %v", err)
 		}
 		if fresh := f.put(t, "inv_1", `"old"`); fresh.ID == old.ID {
@@ -74,12 +74,12 @@ var sqlDataEndCases = []testCase[*Env]{
 	{"A purge takes a few rows at a time", func(t *testing.T, e *Env) {
 		f := newData(t, e)
 		second := f.declared(t, "second")
-		for _, field := range []appdata.Field{f.field, second} {
+		for _, field := range []valuestore.Field{f.field, second} {
 			values := map[string]string{}
 			for _, resource := range numbered(5) {
 				values[resource] = "1"
 			}
-			get[[]appdata.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(field, noon, values))))
+			get[[]valuestore.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(field, noon, values))))
 		}
 		if n := get[int](t)(purge(e, storage.PurgeAppData)(t.Context(), noon, 2)); n != 0 || e.rows(t, "partnerkit_app_data_value") != 10 {
 			t.Errorf("%d went though nothing has ended", n)

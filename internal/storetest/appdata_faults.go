@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -21,8 +22,8 @@ var dataCostCases = []testCase[*Env]{
 		}
 		w := f.write(noon, drafts(f.field, noon, values))
 		// Fields, space, what is there; 16 and 8 and 1 values; the event and its place in the outbox.
-		wantCost(t, e.Tap, 8, 1, func() { get[[]appdata.Value](t)(e.WriteValues(t.Context(), w)) })
-		wantCost(t, e.Tap, 3, 1, func() { get[[]appdata.Value](t)(e.WriteValues(t.Context(), w)) }) // the same again
+		wantCost(t, e.Tap, 8, 1, func() { get[[]valuestore.Value](t)(e.WriteValues(t.Context(), w)) })
+		wantCost(t, e.Tap, 3, 1, func() { get[[]valuestore.Value](t)(e.WriteValues(t.Context(), w)) }) // the same again
 		wantCost(t, e.Tap, 6, 1, func() { f.put(t, "inv_0", "2") })
 		wantCost(t, e.Tap, 2, 0, func() { f.seen(t, numbered(appdata.MaxResources)...) })
 		wantCost(t, e.Tap, 4, 1, func() { must(t, e.DeleteValue(t.Context(), f.removal(w.Drafts[0].ID))) })
@@ -51,7 +52,7 @@ var dataCostCases = []testCase[*Env]{
 		for _, resource := range numbered(appdata.MaxValues) {
 			values[resource] = "1"
 		}
-		written := get[[]appdata.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, values))))
+		written := get[[]valuestore.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, values))))
 		f.seen(t, numbered(appdata.MaxResources)...)
 		must(t, e.DeleteValue(t.Context(), f.removal(written[0].ID)))
 		must(t, ends.redact(t.Context()))

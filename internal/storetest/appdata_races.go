@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partner"
@@ -24,7 +24,7 @@ var dataRaceCases = []testCase[partnerkit.Store]{
 				switch err := createField(t.Context(), e, f.another("wanted"), maxFields); {
 				case err == nil:
 					added.Add(1)
-				case errors.Is(err, appdata.ErrTaken):
+				case errors.Is(err, valuestore.ErrTaken):
 					refused.Add(1)
 				default:
 					t.Error(err)
@@ -43,7 +43,7 @@ var dataRaceCases = []testCase[partnerkit.Store]{
 				switch err := createField(t.Context(), e, f.another(fmt.Sprintf("k%d", i)), maxFields); {
 				case err == nil:
 					added.Add(1)
-				case errors.Is(err, appdata.ErrTooMany):
+				case errors.Is(err, errTooManyFields):
 					refused.Add(1)
 				default:
 					t.Error(err)
@@ -82,7 +82,7 @@ var dataRaceCases = []testCase[partnerkit.Store]{
 		for range rounds() {
 			f := newData(t, e)
 			testdb.Race(8, func(i int) {
-				var all []appdata.Draft
+				var all []valuestore.Draft
 				for _, resource := range numbered(10) {
 					all = append(all, drafts(f.field, noon, map[string]string{resource: fmt.Sprint(i)})...)
 				}
@@ -94,7 +94,7 @@ var dataRaceCases = []testCase[partnerkit.Store]{
 				}
 			})
 			seen := f.seen(t, numbered(10)...)
-			if len(seen) != 10 || slices.ContainsFunc(seen, func(v appdata.Value) bool { return string(v.Value) != string(seen[0].Value) }) {
+			if len(seen) != 10 || slices.ContainsFunc(seen, func(v valuestore.Value) bool { return string(v.Value) != string(seen[0].Value) }) {
 				t.Fatalf("a mixture of %v", seen)
 			}
 		}
@@ -109,7 +109,7 @@ var dataRaceCases = []testCase[partnerkit.Store]{
 				switch err := e.DeleteValue(t.Context(), f.removal(v.ID)); {
 				case err == nil:
 					won.Add(1)
-				case errors.Is(err, appdata.ErrNotFound):
+				case errors.Is(err, partner.ErrNotFound):
 					lost.Add(1)
 				default:
 					t.Error(err)
@@ -128,7 +128,7 @@ var dataLockCases = []testCase[*Env]{
 		f := newData(t, e)
 		tx, err := e.BeginTx(t.Context())
 		must(t, err)
-		get[[]appdata.Value](t)(e.WithTx(tx).WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": "1"}))))
+		get[[]valuestore.Value](t)(e.WithTx(tx).WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": "1"}))))
 		wantWaits(t, "delete", tx.Commit, func() error { return deleteField(t.Context(), e, f.app.ID, f.field.ID, noon) }, nil)
 	}},
 	{"A write waits for its field that is being deleted", func(t *testing.T, e *Env) {
@@ -139,7 +139,7 @@ var dataLockCases = []testCase[*Env]{
 		wantWaits(t, "write", tx.Commit, func() error {
 			_, err := e.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": "1"})))
 			return err
-		}, func(err error) bool { return errors.Is(err, appdata.ErrNotFound) })
+		}, func(err error) bool { return errors.Is(err, partner.ErrNotFound) })
 	}},
 	// APD-08: the next installation's values are none of the redacted ones.
 	{"A write waits for the redaction of its space", func(t *testing.T, e *Env) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -29,7 +29,7 @@ var sqlDataRaceCases = []testCase[*Env]{
 				case 3:
 					err = deleteField(t.Context(), e, f.app.ID, f.field.ID, noon)
 				}
-				if err != nil && !errors.Is(err, appdata.ErrNotFound) {
+				if err != nil && !errors.Is(err, partner.ErrNotFound) {
 					t.Errorf("contender %d: %v", i, err)
 				}
 			})
@@ -49,7 +49,7 @@ var sqlDataRaceCases = []testCase[*Env]{
 			for _, resource := range numbered(20) {
 				values[resource] = "1"
 			}
-			get[[]appdata.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, values))))
+			get[[]valuestore.Value](t)(e.WriteValues(t.Context(), f.write(noon, drafts(f.field, noon, values))))
 			must(t, f.end(t, partner.InstallationRemoved))
 			must(t, f.redact(t.Context()))
 			testdb.Race(4, func(int) {

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -15,14 +16,14 @@ var sqlDataCases = []testCase[*Env]{
 		f, other := newData(t, e), newData(t, e)
 		notFound := func(whose, appID, fieldID string) {
 			_, read := oneField(e)(t.Context(), appID, fieldID)
-			updated := updateField(t.Context(), e, appID, fieldID, func(f appdata.Field) (appdata.Field, error) { return f, nil })
-			w := f.write(noon, drafts(appdata.Field{ID: fieldID}, noon, map[string]string{"inv_1": "1"}))
+			updated := updateField(t.Context(), e, appID, fieldID, func(f valuestore.Field) (valuestore.Field, error) { return f, nil })
+			w := f.write(noon, drafts(valuestore.Field{ID: fieldID}, noon, map[string]string{"inv_1": "1"}))
 			w.AppID = appID
 			_, written := e.WriteValues(t.Context(), w)
 			for name, err := range map[string]error{
 				"read": read, "update": updated, "write": written, "delete": deleteField(t.Context(), e, appID, fieldID, noon),
 			} {
-				if !errors.Is(err, appdata.ErrNotFound) {
+				if !errors.Is(err, partner.ErrNotFound) {
 					t.Errorf("%s, %s: %v", whose, name, err)
 				}
 			}
@@ -31,7 +32,7 @@ var sqlDataCases = []testCase[*Env]{
 		notFound("an absent one", f.app.ID, "adf_absent")
 		must(t, deleteField(t.Context(), e, f.app.ID, f.field.ID, noon))
 		notFound("a deleted one", f.app.ID, f.field.ID)
-		if left := get[[]appdata.Field](t)(e.Fields(t.Context(), f.app.ID)); len(left) != 0 {
+		if left := get[[]valuestore.Field](t)(e.Fields(t.Context(), f.app.ID)); len(left) != 0 {
 			t.Errorf("listed %v", left)
 		}
 		if n := e.rows(t, "partnerkit_app_data_value"); n != 0 {
@@ -45,14 +46,14 @@ var sqlDataCases = []testCase[*Env]{
 			return err
 		}
 		w := f.write(noon, drafts(f.field, noon, map[string]string{"inv_1": `"a"`}))
-		w.Respond = func(ctx context.Context, tx storage.Tx, _ []appdata.Value) error {
+		w.Respond = func(ctx context.Context, tx storage.Tx, _ []valuestore.Value) error {
 			return errors.Join(response(ctx, tx), errGate)
 		}
 		if _, err := e.WriteValues(t.Context(), w); !errors.Is(err, errGate) || e.rows(t, "partnerkit_app_data_value") != 0 {
 			t.Errorf("%v, %d values", err, e.rows(t, "partnerkit_app_data_value"))
 		}
-		w.Respond = func(ctx context.Context, tx storage.Tx, _ []appdata.Value) error { return response(ctx, tx) }
-		v := get[[]appdata.Value](t)(e.WriteValues(t.Context(), w))[0]
+		w.Respond = func(ctx context.Context, tx storage.Tx, _ []valuestore.Value) error { return response(ctx, tx) }
+		v := get[[]valuestore.Value](t)(e.WriteValues(t.Context(), w))[0]
 		if app, err := e.App(t.Context(), f.app.ID); err != nil || app.Name != "answered" {
 			t.Errorf("%v, %s", err, app.Name)
 		}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -109,7 +109,7 @@ func others(t *testing.T, e partnerkit.Store) map[string]func(ctx context.Contex
 			return outcome(err, first)
 		},
 		"AddCalls": func(ctx context.Context) error {
-			return e.AddCalls(ctx, analytics.Batch{Writer: "writer_cancelled", Number: 1, At: noon, Buckets: []analytics.Bucket{{AppID: f.app.ID, Hour: noon}}})
+			return e.AddCalls(ctx, callstore.Batch{Writer: "writer_cancelled", Number: 1, At: noon, Buckets: []callstore.Bucket{{AppID: f.app.ID, Hour: noon}}})
 		},
 		"Events": func(ctx context.Context) error {
 			_, err := e.Events(ctx, eventstore.Query{BusinessID: f.business, Types: []string{"a.b"}, Limit: 1})

@@ -7,26 +7,26 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
 // The functions below change one of an app's items, through the method that changes all of
 // them. Each decides by what it is shown under the lock, as the packages above the store do.
 
-func addExtension(ctx context.Context, e partnerkit.Store, x console.Extension, check func(partner.App) error) error {
-	return e.ChangeExtensions(ctx, x.AppID, func(app partner.App, all []console.Extension) ([]console.Extension, error) {
+func addExtension(ctx context.Context, e partnerkit.Store, x consolestore.Extension, check func(partner.App) error) error {
+	return e.ChangeExtensions(ctx, x.AppID, func(app partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
 		if len(all) >= maxItems {
-			return nil, console.ErrFull
+			return nil, consolestore.ErrFull
 		}
 		return append(all, x), check(app)
 	})
 }
 
-func updateExtension(ctx context.Context, e partnerkit.Store, appID, id string, change func(partner.App, console.Extension) (console.Extension, error)) error {
-	return e.ChangeExtensions(ctx, appID, func(app partner.App, all []console.Extension) (_ []console.Extension, err error) {
-		i := slices.IndexFunc(all, func(x console.Extension) bool { return x.ID == id })
+func updateExtension(ctx context.Context, e partnerkit.Store, appID, id string, change func(partner.App, consolestore.Extension) (consolestore.Extension, error)) error {
+	return e.ChangeExtensions(ctx, appID, func(app partner.App, all []consolestore.Extension) (_ []consolestore.Extension, err error) {
+		i := slices.IndexFunc(all, func(x consolestore.Extension) bool { return x.ID == id })
 		if i < 0 {
 			return nil, partner.ErrNotFound
 		}
@@ -36,40 +36,43 @@ func updateExtension(ctx context.Context, e partnerkit.Store, appID, id string, 
 }
 
 func deleteExtension(ctx context.Context, e partnerkit.Store, appID, id string) error {
-	return e.ChangeExtensions(ctx, appID, func(_ partner.App, all []console.Extension) ([]console.Extension, error) {
-		return without(all, func(x console.Extension) bool { return x.ID == id }, partner.ErrNotFound)
+	return e.ChangeExtensions(ctx, appID, func(_ partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
+		return without(all, func(x consolestore.Extension) bool { return x.ID == id }, partner.ErrNotFound)
 	})
 }
 
-func addFunction(ctx context.Context, e partnerkit.Store, f console.Function) error {
-	return e.ChangeFunctions(ctx, f.AppID, func(all []console.Function) ([]console.Function, error) {
+func addFunction(ctx context.Context, e partnerkit.Store, f consolestore.Function) error {
+	return e.ChangeFunctions(ctx, f.AppID, func(all []consolestore.Function) ([]consolestore.Function, error) {
 		if len(all) >= maxItems {
-			return nil, console.ErrFull
+			return nil, consolestore.ErrFull
 		}
 		return append(all, f), nil
 	})
 }
 
 func deleteFunction(ctx context.Context, e partnerkit.Store, appID, id string) error {
-	return e.ChangeFunctions(ctx, appID, func(all []console.Function) ([]console.Function, error) {
-		return without(all, func(f console.Function) bool { return f.ID == id }, partner.ErrNotFound)
+	return e.ChangeFunctions(ctx, appID, func(all []consolestore.Function) ([]consolestore.Function, error) {
+		return without(all, func(f consolestore.Function) bool { return f.ID == id }, partner.ErrNotFound)
 	})
 }
 
-func createField(ctx context.Context, e partnerkit.Store, f appdata.Field, limit int) error {
-	return e.ChangeFields(ctx, f.AppID, noon, func(all []appdata.Field) ([]appdata.Field, error) {
+// errTooManyFields is returned by a change that finds too many fields.
+var errTooManyFields = errors.New("too many fields")
+
+func createField(ctx context.Context, e partnerkit.Store, f valuestore.Field, limit int) error {
+	return e.ChangeFields(ctx, f.AppID, noon, func(all []valuestore.Field) ([]valuestore.Field, error) {
 		if len(all) >= limit {
-			return nil, appdata.ErrTooMany
+			return nil, errTooManyFields
 		}
 		return append(all, f), nil
 	})
 }
 
-func updateField(ctx context.Context, e partnerkit.Store, appID, id string, change func(appdata.Field) (appdata.Field, error)) error {
-	return e.ChangeFields(ctx, appID, noon, func(all []appdata.Field) (_ []appdata.Field, err error) {
-		i := slices.IndexFunc(all, func(f appdata.Field) bool { return f.ID == id })
+func updateField(ctx context.Context, e partnerkit.Store, appID, id string, change func(valuestore.Field) (valuestore.Field, error)) error {
+	return e.ChangeFields(ctx, appID, noon, func(all []valuestore.Field) (_ []valuestore.Field, err error) {
+		i := slices.IndexFunc(all, func(f valuestore.Field) bool { return f.ID == id })
 		if i < 0 {
-			return nil, appdata.ErrNotFound
+			return nil, partner.ErrNotFound
 		}
 		all[i], err = change(all[i])
 		return all, err
@@ -77,8 +80,8 @@ func updateField(ctx context.Context, e partnerkit.Store, appID, id string, chan
 }
 
 func deleteField(ctx context.Context, e partnerkit.Store, appID, id string, now time.Time) error {
-	return e.ChangeFields(ctx, appID, now, func(all []appdata.Field) ([]appdata.Field, error) {
-		return without(all, func(f appdata.Field) bool { return f.ID == id }, appdata.ErrNotFound)
+	return e.ChangeFields(ctx, appID, now, func(all []valuestore.Field) ([]valuestore.Field, error) {
+		return without(all, func(f valuestore.Field) bool { return f.ID == id }, partner.ErrNotFound)
 	})
 }
 

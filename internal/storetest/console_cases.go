@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -189,19 +189,19 @@ var consoleCases = []testCase[partnerkit.Store]{
 			t.Errorf("LockApp of no app: %v", err)
 		}
 
-		first := get[console.Listing](t)(e.ChangeListing(t.Context(), f.app.ID, next(f.draft(slug()))))
-		for want, state := range []console.RevisionState{console.RevisionSubmitted, console.RevisionInReview, console.RevisionApproved} {
-			got := get[console.Listing](t)(e.ChangeListing(t.Context(), f.app.ID, func(s console.ListingStanding) (console.Revision, error) {
+		first := get[consolestore.Listing](t)(e.ChangeListing(t.Context(), f.app.ID, next(f.draft(slug()))))
+		for want, state := range []consolestore.RevisionState{consolestore.RevisionSubmitted, consolestore.RevisionInReview, consolestore.RevisionApproved} {
+			got := get[consolestore.Listing](t)(e.ChangeListing(t.Context(), f.app.ID, func(s consolestore.ListingStanding) (consolestore.Revision, error) {
 				r := s.Listing.Revision
 				r.State = state
 				return r, nil
 			}))
-			if stored := get[console.Listing](t)(e.Listing(t.Context(), f.app.ID)); first.Version != 1 || got.Version != int64(want+2) || stored.Version != got.Version {
+			if stored := get[consolestore.Listing](t)(e.Listing(t.Context(), f.app.ID)); first.Version != 1 || got.Version != int64(want+2) || stored.Version != got.Version {
 				t.Errorf("%s: version %d, stored %d", state, got.Version, stored.Version)
 			}
 		}
-		again := get[console.Listing](t)(e.ChangeListing(t.Context(), f.app.ID, next(f.draft(slug()))))
-		if stored := get[console.Listing](t)(e.Listing(t.Context(), f.app.ID)); again.Version != 5 || stored.Version != 5 {
+		again := get[consolestore.Listing](t)(e.ChangeListing(t.Context(), f.app.ID, next(f.draft(slug()))))
+		if stored := get[consolestore.Listing](t)(e.Listing(t.Context(), f.app.ID)); again.Version != 5 || stored.Version != 5 {
 			t.Errorf("another revision: version %d, stored %d", again.Version, stored.Version)
 		}
 
@@ -214,8 +214,8 @@ var consoleCases = []testCase[partnerkit.Store]{
 			t.Errorf("the webhook has version %d", stored.Version)
 		}
 		data := newData(t, e)
-		must(t, updateField(t.Context(), e, data.app.ID, data.field.ID, func(f appdata.Field) (appdata.Field, error) { f.Version += 7; return f, nil }))
-		if stored := get[appdata.Field](t)(oneField(e)(t.Context(), data.app.ID, data.field.ID)); stored.Version != data.field.Version+7 {
+		must(t, updateField(t.Context(), e, data.app.ID, data.field.ID, func(f valuestore.Field) (valuestore.Field, error) { f.Version += 7; return f, nil }))
+		if stored := get[valuestore.Field](t)(oneField(e)(t.Context(), data.app.ID, data.field.ID)); stored.Version != data.field.Version+7 {
 			t.Errorf("the field has version %d", stored.Version)
 		}
 	}},

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
@@ -17,8 +17,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-func newConsoleToken(organizationID string, at time.Time) console.Token {
-	return console.Token{
+func newConsoleToken(organizationID string, at time.Time) consolestore.Token {
+	return consolestore.Token{
 		ID: id.New(id.ConsoleToken, at), Digest: secret.New(secret.ConsoleToken).Digest(), OrganizationID: organizationID,
 		UserID: "usr_1", Name: "ci", CreatedAt: at, ExpiresAt: at.Add(time.Hour),
 	}
@@ -30,10 +30,10 @@ var consoleTokenCases = []testCase[partnerkit.Store]{
 		token, other := newConsoleToken("org_1", noon), newConsoleToken("org_2", noon)
 		must(t, e.CreateConsoleToken(t.Context(), token, 2))
 		must(t, e.CreateConsoleToken(t.Context(), other, 2))
-		if diff := cmp.Diff(token, get[console.Token](t)(e.ConsoleToken(t.Context(), token.Digest))); diff != "" {
+		if diff := cmp.Diff(token, get[consolestore.Token](t)(e.ConsoleToken(t.Context(), token.Digest))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if diff := cmp.Diff([]console.Token{token}, get[[]console.Token](t)(e.ConsoleTokens(t.Context(), "org_1"))); diff != "" {
+		if diff := cmp.Diff([]consolestore.Token{token}, get[[]consolestore.Token](t)(e.ConsoleTokens(t.Context(), "org_1"))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		if _, err := e.ConsoleToken(t.Context(), secret.New(secret.ConsoleToken).Digest()); !errors.Is(err, partner.ErrNotFound) {
@@ -52,10 +52,10 @@ var consoleTokenCases = []testCase[partnerkit.Store]{
 		if _, err := e.RevokeConsoleToken(t.Context(), "org_1", token.ID, noon); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("again: %v", err)
 		}
-		if got := get[console.Token](t)(e.ConsoleToken(t.Context(), token.Digest)); !got.RevokedAt.Equal(noon.Add(time.Minute)) {
+		if got := get[consolestore.Token](t)(e.ConsoleToken(t.Context(), token.Digest)); !got.RevokedAt.Equal(noon.Add(time.Minute)) {
 			t.Errorf("revoked at %v", got.RevokedAt)
 		}
-		if got := get[[]console.Token](t)(e.ConsoleTokens(t.Context(), "org_1")); len(got) != 0 {
+		if got := get[[]consolestore.Token](t)(e.ConsoleTokens(t.Context(), "org_1")); len(got) != 0 {
 			t.Errorf("still listed: %v", got)
 		}
 	}},
@@ -70,7 +70,7 @@ var consoleTokenCases = []testCase[partnerkit.Store]{
 			switch err := e.CreateConsoleToken(t.Context(), newConsoleToken("org_1", noon), 2); {
 			case err == nil:
 				created.Add(1)
-			case !errors.Is(err, console.ErrTooManyTokens):
+			case !errors.Is(err, consolestore.ErrTooManyTokens):
 				t.Error(err)
 			}
 		})
@@ -83,7 +83,7 @@ var consoleTokenCases = []testCase[partnerkit.Store]{
 		must(t, e.CreateConsoleToken(t.Context(), old, 9))
 		must(t, e.CreateConsoleToken(t.Context(), kept, 9))
 		get[int](t)(e.Purge(t.Context(), storage.Purge{Kind: storage.PurgeOAuth, Before: noon.AddDate(0, 0, 396), Limit: 10}))
-		if diff := cmp.Diff([]console.Token{kept}, get[[]console.Token](t)(e.ConsoleTokens(t.Context(), "org_1"))); diff != "" {
+		if diff := cmp.Diff([]consolestore.Token{kept}, get[[]consolestore.Token](t)(e.ConsoleTokens(t.Context(), "org_1"))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
@@ -93,7 +93,7 @@ var consoleTokenCases = []testCase[partnerkit.Store]{
 		token.UserID = f.user
 		must(t, e.CreateConsoleToken(t.Context(), token, 9))
 		f.erase(t)
-		if got := get[console.Token](t)(e.ConsoleToken(t.Context(), token.Digest)); got.UserID != partner.ErasedUser || got.RevokedAt.IsZero() {
+		if got := get[consolestore.Token](t)(e.ConsoleToken(t.Context(), token.Digest)); got.UserID != partner.ErasedUser || got.RevokedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
 	}},

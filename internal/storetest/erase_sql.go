@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/analytics"
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
@@ -42,14 +42,14 @@ var sqlEraseCases = []testCase[*Env]{
 		get[webhookstore.Finished](t)(f.FinishAttempts(t.Context(), f.finish(f.outcome(due[0], partner.DeliveryDelivered, 200))))
 		data := &dataFixture{oauthFixture: f.oauthFixture}
 		data.field = data.declared(t, "shipment")
-		get[[]appdata.Value](t)(e.WriteValues(t.Context(), data.write(noon, drafts(data.field, noon, map[string]string{"inv_1": `"x"`, "inv_2": `"y"`}))))
+		get[[]valuestore.Value](t)(e.WriteValues(t.Context(), data.write(noon, drafts(data.field, noon, map[string]string{"inv_1": `"x"`, "inv_2": `"y"`}))))
 		key := claim(newKey(), "work", start)
 		key.CallerID, key.BusinessID = f.app.ID, f.business
 		wantKey(t, e, key, owned)
-		must(t, e.AddCalls(t.Context(), analytics.Batch{
+		must(t, e.AddCalls(t.Context(), callstore.Batch{
 			Writer: "writer_" + f.app.ID, Number: 1, At: noon,
-			Groups:   []analytics.Group{{AppID: f.app.ID, By: analytics.ByBusiness, Day: noon.Truncate(24 * time.Hour), Key: f.business, Counts: analytics.Counts{Calls: 3}}, {AppID: f.app.ID, By: analytics.ByBusiness, Day: noon.Truncate(24 * time.Hour), Key: partner.ErasedBusiness, Counts: analytics.Counts{Calls: 2}}},
-			Requests: []analytics.Request{{ID: id.New(id.Request, noon), AppID: f.app.ID, BusinessID: f.business, Method: "GET", Status: 200, At: noon}},
+			Groups:   []callstore.Group{{AppID: f.app.ID, By: callstore.ByBusiness, Day: noon.Truncate(24 * time.Hour), Key: f.business, Counts: callstore.Counts{Calls: 3}}, {AppID: f.app.ID, By: callstore.ByBusiness, Day: noon.Truncate(24 * time.Hour), Key: partner.ErasedBusiness, Counts: callstore.Counts{Calls: 2}}},
+			Requests: []callstore.Request{{ID: id.New(id.Request, noon), AppID: f.app.ID, BusinessID: f.business, Method: "GET", Status: 200, At: noon}},
 		}))
 		change := func(detail string) audit.Entry {
 			entry := f.entry(audit.AppUpdated, noon)
@@ -108,7 +108,7 @@ var sqlEraseCases = []testCase[*Env]{
 			t.Errorf("detail %q, want %q", got, want)
 		}
 		change("customBusinessId: " + f.business + "0 → 0" + f.business) // other ids
-		usage := get[[]analytics.Group](t)(e.CallGroups(t.Context(), analytics.GroupQuery{AppID: f.app.ID, By: analytics.ByBusiness, From: noon.AddDate(0, 0, -1), To: noon.AddDate(0, 0, 1), Limit: 10}))
+		usage := get[[]callstore.Group](t)(e.CallGroups(t.Context(), callstore.GroupQuery{AppID: f.app.ID, By: callstore.ByBusiness, From: noon.AddDate(0, 0, -1), To: noon.AddDate(0, 0, 1), Limit: 10}))
 		if len(usage) != 1 || usage[0].Key != partner.ErasedBusiness || usage[0].Calls != 5 {
 			t.Errorf("usage: %+v", usage)
 		}

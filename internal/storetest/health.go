@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
@@ -248,14 +248,14 @@ var healthCases = []testCase[partnerkit.Store]{
 		}
 		f.switched(t, false)
 		f.switched(t, true) // what was attempted before stays in the history
-		want := []analytics.AttemptHour{
-			{Start: noon, Succeeded: 1, Failed: 1, Latency: analytics.Latency{0: 1, 11: 1}},
-			{Start: noon.Add(2 * time.Hour), Succeeded: 2, Latency: analytics.Latency{3: 2}},
+		want := []callstore.AttemptHour{
+			{Start: noon, Succeeded: 1, Failed: 1, Latency: callstore.Latency{0: 1, 11: 1}},
+			{Start: noon.Add(2 * time.Hour), Succeeded: 2, Latency: callstore.Latency{3: 2}},
 		}
-		if diff := cmp.Diff(want, get[[]analytics.AttemptHour](t)(e.AttemptHours(t.Context(), f.webhook.ID, noon))); diff != "" {
+		if diff := cmp.Diff(want, get[[]callstore.AttemptHour](t)(e.AttemptHours(t.Context(), f.webhook.ID, noon))); diff != "" {
 			t.Error(diff)
 		}
-		if got := get[[]analytics.AttemptHour](t)(e.AttemptHours(t.Context(), "whk_none", noon)); len(got) > 0 {
+		if got := get[[]callstore.AttemptHour](t)(e.AttemptHours(t.Context(), "whk_none", noon)); len(got) > 0 {
 			t.Errorf("a webhook without attempts has %v", got)
 		}
 	}},

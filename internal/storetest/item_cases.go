@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -17,11 +17,11 @@ var itemCases = []testCase[partnerkit.Store]{
 	{"Assets come back as they were", func(t *testing.T, e partnerkit.Store) {
 		f := newListing(t, e)
 		newListing(t, e)
-		if diff := cmp.Diff([]console.Asset{f.icon, f.screenshot}, get[[]console.Asset](t)(e.Assets(t.Context(), console.AssetQuery{AppID: f.app.ID}))); diff != "" {
+		if diff := cmp.Diff([]consolestore.Asset{f.icon, f.screenshot}, get[[]consolestore.Asset](t)(e.Assets(t.Context(), consolestore.AssetQuery{AppID: f.app.ID}))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		one := get[[]console.Asset](t)(e.Assets(t.Context(), console.AssetQuery{AppID: f.app.ID, AssetID: f.icon.ID}))
-		if diff := cmp.Diff([]console.Asset{withData(f.icon, []byte{0, 0xff})}, one); diff != "" {
+		one := get[[]consolestore.Asset](t)(e.Assets(t.Context(), consolestore.AssetQuery{AppID: f.app.ID, AssetID: f.icon.ID}))
+		if diff := cmp.Diff([]consolestore.Asset{withData(f.icon, []byte{0, 0xff})}, one); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
@@ -29,16 +29,16 @@ var itemCases = []testCase[partnerkit.Store]{
 	{"An asset that a listing shows stays", func(t *testing.T, e partnerkit.Store) {
 		f := newListing(t, e)
 		inUse := func(when string, want bool) {
-			for _, asset := range []console.Asset{f.icon, f.screenshot} {
+			for _, asset := range []consolestore.Asset{f.icon, f.screenshot} {
 				err := e.DeleteAsset(t.Context(), f.app.ID, asset.ID)
-				if errors.Is(err, console.ErrAssetInUse) != want || f.hasAsset(t, asset.ID) != want {
+				if errors.Is(err, consolestore.ErrAssetInUse) != want || f.hasAsset(t, asset.ID) != want {
 					t.Errorf("%s: %s: %v", when, asset.Kind, err)
 				}
 			}
 		}
 		r := f.draft(slug())
-		for _, r.State = range []console.RevisionState{
-			console.RevisionDraft, console.RevisionSubmitted, console.RevisionInReview, console.RevisionChangesRequested, console.RevisionRejected,
+		for _, r.State = range []consolestore.RevisionState{
+			consolestore.RevisionDraft, consolestore.RevisionSubmitted, consolestore.RevisionInReview, consolestore.RevisionChangesRequested, consolestore.RevisionRejected,
 		} {
 			f.take(t, next(r))
 			inUse(string(r.State), true)
@@ -54,44 +54,44 @@ var itemCases = []testCase[partnerkit.Store]{
 	}},
 	{"Extensions come back as they were", func(t *testing.T, e partnerkit.Store) {
 		f := newListing(t, e)
-		all := []console.Extension{f.extension(noon), f.extension(noon.Add(time.Second))}
+		all := []consolestore.Extension{f.extension(noon), f.extension(noon.Add(time.Second))}
 		for _, one := range all {
 			must(t, addExtension(t.Context(), e, one, mayExtend))
 		}
 		if err := addExtension(t.Context(), e, f.extension(noon), func(partner.App) error { return errStep }); !errors.Is(err, errStep) {
 			t.Errorf("refused: %v", err)
 		}
-		must(t, updateExtension(t.Context(), e, f.app.ID, all[1].ID, func(a partner.App, x console.Extension) (console.Extension, error) {
+		must(t, updateExtension(t.Context(), e, f.app.ID, all[1].ID, func(a partner.App, x consolestore.Extension) (consolestore.Extension, error) {
 			if a.ID != f.app.ID || !cmp.Equal(x, all[1]) {
 				t.Errorf("changes %v of %v", x, a.ID)
 			}
-			return console.Extension{ID: x.ID, AppID: "other", ResourceType: "customer", Path: "/other", Label: "Other", UpdatedAt: noon.Add(time.Hour)}, nil
+			return consolestore.Extension{ID: x.ID, AppID: "other", ResourceType: "customer", Path: "/other", Label: "Other", UpdatedAt: noon.Add(time.Hour)}, nil
 		}))
 		all[1].ResourceType, all[1].Path, all[1].Label, all[1].UpdatedAt = "customer", "/other", "Other", noon.Add(time.Hour)
-		err := updateExtension(t.Context(), e, f.app.ID, all[0].ID, func(_ partner.App, x console.Extension) (console.Extension, error) {
+		err := updateExtension(t.Context(), e, f.app.ID, all[0].ID, func(_ partner.App, x consolestore.Extension) (consolestore.Extension, error) {
 			x.Label = "Never"
 			return x, errStep
 		})
 		if !errors.Is(err, errStep) {
 			t.Errorf("refused: %v", err)
 		}
-		if diff := cmp.Diff(all, get[[]console.Extension](t)(e.Extensions(t.Context(), f.app.ID))); diff != "" {
+		if diff := cmp.Diff(all, get[[]consolestore.Extension](t)(e.Extensions(t.Context(), f.app.ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if diff := cmp.Diff(all[0], get[console.Extension](t)(oneExtension(e)(t.Context(), f.app.ID, all[0].ID))); diff != "" {
+		if diff := cmp.Diff(all[0], get[consolestore.Extension](t)(oneExtension(e)(t.Context(), f.app.ID, all[0].ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
 	{"Functions come back as they were", func(t *testing.T, e partnerkit.Store) {
 		f := newListing(t, e)
-		all := []console.Function{f.function(noon), f.function(noon.Add(time.Second))}
+		all := []consolestore.Function{f.function(noon), f.function(noon.Add(time.Second))}
 		for _, one := range all {
 			must(t, addFunction(t.Context(), e, one))
 		}
-		if diff := cmp.Diff(all, get[[]console.Function](t)(e.Functions(t.Context(), f.app.ID))); diff != "" {
+		if diff := cmp.Diff(all, get[[]consolestore.Function](t)(e.Functions(t.Context(), f.app.ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if diff := cmp.Diff(all[1], get[console.Function](t)(oneFunction(e)(t.Context(), f.app.ID, all[1].ID))); diff != "" {
+		if diff := cmp.Diff(all[1], get[consolestore.Function](t)(oneFunction(e)(t.Context(), f.app.ID, all[1].ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
@@ -104,7 +104,7 @@ var itemCases = []testCase[partnerkit.Store]{
 			errs := map[string]error{}
 			_, errs["asset"] = oneAsset(e)(t.Context(), appID, f.icon.ID)
 			_, errs["extension"] = oneExtension(e)(t.Context(), appID, extension.ID)
-			errs["update extension"] = updateExtension(t.Context(), e, appID, extension.ID, func(_ partner.App, x console.Extension) (console.Extension, error) { return x, nil })
+			errs["update extension"] = updateExtension(t.Context(), e, appID, extension.ID, func(_ partner.App, x consolestore.Extension) (consolestore.Extension, error) { return x, nil })
 			_, errs["function"] = oneFunction(e)(t.Context(), appID, function.ID)
 			errs["delete asset"] = e.DeleteAsset(t.Context(), appID, f.icon.ID)
 			errs["delete extension"] = deleteExtension(t.Context(), e, appID, extension.ID)
@@ -131,7 +131,7 @@ var itemCases = []testCase[partnerkit.Store]{
 		absent := &listingFixture{oauthFixture: &oauthFixture{Store: e}}
 		absent.app.ID = "app_absent"
 		for name, err := range map[string]error{
-			"asset":     e.AddAsset(t.Context(), withData(absent.asset(console.AssetIcon, noon), nil), maxItems),
+			"asset":     e.AddAsset(t.Context(), withData(absent.asset(consolestore.AssetIcon, noon), nil), maxItems),
 			"extension": addExtension(t.Context(), e, absent.extension(noon), mayExtend),
 			"function":  addFunction(t.Context(), e, absent.function(noon)),
 		} {

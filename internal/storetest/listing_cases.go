@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 )
 
 // listingCases are the operations on listings, one at a time. CON-03.
@@ -17,7 +17,7 @@ var listingCases = []testCase[partnerkit.Store]{
 		if f.hasListing(t) {
 			t.Error("there is one before the first save")
 		}
-		want := console.Listing{Revision: f.draft(slug())}
+		want := consolestore.Listing{Revision: f.draft(slug())}
 		for range 2 {
 			want.Version++ // CON-13
 			if diff := cmp.Diff(want, f.take(t, next(want.Revision))); diff != "" {
@@ -26,8 +26,8 @@ var listingCases = []testCase[partnerkit.Store]{
 			if diff := cmp.Diff(want, f.listing(t)); diff != "" {
 				t.Errorf("read (-want +got)\n%s", diff)
 			}
-			want.Revision.ListingContent = console.ListingContent{Slug: slug(), ScreenshotAssetIDs: []string{}}
-			want.Revision.State, want.Revision.Note, want.Revision.UpdatedAt = console.RevisionRejected, "No.", noon.Add(time.Hour)
+			want.Revision.ListingContent = consolestore.ListingContent{Slug: slug(), ScreenshotAssetIDs: []string{}}
+			want.Revision.State, want.Revision.Note, want.Revision.UpdatedAt = consolestore.RevisionRejected, "No.", noon.Add(time.Hour)
 		}
 	}},
 }

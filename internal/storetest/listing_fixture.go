@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -21,17 +21,17 @@ var errStep = errors.New("storetest: no such step")
 // listingFixture is an unreviewed app with an icon and a screenshot, and maybe a listing.
 type listingFixture struct {
 	*oauthFixture
-	icon, screenshot console.Asset
+	icon, screenshot consolestore.Asset
 }
 
 // step is a step of a case with a listing.
-type step func(console.ListingStanding) (console.Revision, error)
+type step func(consolestore.ListingStanding) (consolestore.Revision, error)
 
 func newListing(t testing.TB, e partnerkit.Store) *listingFixture {
 	t.Helper()
 	f := &listingFixture{oauthFixture: newOAuth(t, e)}
 	f.unreviewed(t)
-	f.icon, f.screenshot = f.asset(console.AssetIcon, noon), f.asset(console.AssetScreenshot, noon.Add(time.Second))
+	f.icon, f.screenshot = f.asset(consolestore.AssetIcon, noon), f.asset(consolestore.AssetScreenshot, noon.Add(time.Second))
 	f.addAssets(t)
 	return f
 }
@@ -53,12 +53,12 @@ func (f *listingFixture) addAssets(t testing.TB) {
 }
 
 // asset returns an asset of the app that is not stored yet.
-func (f *listingFixture) asset(kind console.AssetKind, now time.Time) console.Asset {
-	return console.Asset{ID: id.New(id.Asset, now), AppID: f.app.ID, Kind: kind, ContentType: "image/png", Width: 640, Height: 360, Size: 2, CreatedAt: now}
+func (f *listingFixture) asset(kind consolestore.AssetKind, now time.Time) consolestore.Asset {
+	return consolestore.Asset{ID: id.New(id.Asset, now), AppID: f.app.ID, Kind: kind, ContentType: "image/png", Width: 640, Height: 360, Size: 2, CreatedAt: now}
 }
 
 // withData returns an asset as it is stored.
-func withData(a console.Asset, data []byte) console.Asset {
+func withData(a consolestore.Asset, data []byte) consolestore.Asset {
 	a.Data = data
 	return a
 }
@@ -67,10 +67,10 @@ func withData(a console.Asset, data []byte) console.Asset {
 func slug() string { return fmt.Sprintf("slug-%d", serial.Add(1)) }
 
 // draft returns a revision of the app that shows both assets.
-func (f *listingFixture) draft(slug string) console.Revision {
-	return console.Revision{
-		ID: id.New(id.Revision, noon), AppID: f.app.ID, State: console.RevisionDraft, App: f.app.Profile(), CreatedAt: noon, UpdatedAt: noon,
-		ListingContent: console.ListingContent{
+func (f *listingFixture) draft(slug string) consolestore.Revision {
+	return consolestore.Revision{
+		ID: id.New(id.Revision, noon), AppID: f.app.ID, State: consolestore.RevisionDraft, App: f.app.Profile(), CreatedAt: noon, UpdatedAt: noon,
+		ListingContent: consolestore.ListingContent{
 			Slug: slug, Name: "Sync", Summary: "Syncs", Description: "It\nsyncs", IconAssetID: f.icon.ID, ScreenshotAssetIDs: []string{f.screenshot.ID},
 			Publisher: "Sync Ltd", TermsURL: "https://sync.example/terms", PrivacyURL: "https://sync.example/privacy",
 		},
@@ -78,8 +78,8 @@ func (f *listingFixture) draft(slug string) console.Revision {
 }
 
 // first saves a draft for the first time, when the app has all that it shows.
-func (f *listingFixture) first(r console.Revision) step {
-	return func(s console.ListingStanding) (console.Revision, error) {
+func (f *listingFixture) first(r consolestore.Revision) step {
+	return func(s consolestore.ListingStanding) (consolestore.Revision, error) {
 		shown := 0
 		for _, asset := range s.Assets {
 			if r.Shows(asset.ID) {
@@ -87,17 +87,17 @@ func (f *listingFixture) first(r console.Revision) step {
 			}
 		}
 		if s.Listing != nil || shown != len(r.ScreenshotAssetIDs)+min(1, len(r.IconAssetID)) {
-			return console.Revision{}, errStep
+			return consolestore.Revision{}, errStep
 		}
 		return r, nil
 	}
 }
 
 // move takes the latest revision from one state to the next.
-func move(from, to console.RevisionState) step {
-	return func(s console.ListingStanding) (console.Revision, error) {
+func move(from, to consolestore.RevisionState) step {
+	return func(s consolestore.ListingStanding) (consolestore.Revision, error) {
 		if s.Listing == nil || s.Listing.Revision.State != from {
-			return console.Revision{}, errStep
+			return consolestore.Revision{}, errStep
 		}
 		r := s.Listing.Revision
 		r.State, r.UpdatedAt = to, r.UpdatedAt.Add(time.Second)
@@ -106,27 +106,27 @@ func move(from, to console.RevisionState) step {
 }
 
 // next begins another revision, or replaces the latest.
-func next(r console.Revision) step {
-	return func(console.ListingStanding) (console.Revision, error) { return r, nil }
+func next(r consolestore.Revision) step {
+	return func(consolestore.ListingStanding) (consolestore.Revision, error) { return r, nil }
 }
 
 // take takes a step that must succeed.
-func (f *listingFixture) take(t testing.TB, s step) console.Listing {
+func (f *listingFixture) take(t testing.TB, s step) consolestore.Listing {
 	t.Helper()
-	return get[console.Listing](t)(f.ChangeListing(t.Context(), f.app.ID, s))
+	return get[consolestore.Listing](t)(f.ChangeListing(t.Context(), f.app.ID, s))
 }
 
 // approve takes a draft to its approval.
-func (f *listingFixture) approve(t testing.TB, r console.Revision) console.Listing {
+func (f *listingFixture) approve(t testing.TB, r consolestore.Revision) consolestore.Listing {
 	t.Helper()
-	r.State = console.RevisionInReview
+	r.State = consolestore.RevisionInReview
 	f.take(t, next(r))
-	return f.take(t, move(console.RevisionInReview, console.RevisionApproved))
+	return f.take(t, move(consolestore.RevisionInReview, consolestore.RevisionApproved))
 }
 
-func (f *listingFixture) listing(t testing.TB) console.Listing {
+func (f *listingFixture) listing(t testing.TB) consolestore.Listing {
 	t.Helper()
-	return get[console.Listing](t)(f.Listing(t.Context(), f.app.ID))
+	return get[consolestore.Listing](t)(f.Listing(t.Context(), f.app.ID))
 }
 
 // hasListing reports whether there is one.
@@ -142,22 +142,22 @@ func (f *listingFixture) hasListing(t testing.TB) bool {
 // hasAsset reports whether there is one.
 func (f *listingFixture) hasAsset(t testing.TB, assetID string) bool {
 	t.Helper()
-	return len(get[[]console.Asset](t)(f.Assets(t.Context(), console.AssetQuery{AppID: f.app.ID, AssetID: assetID}))) == 1
+	return len(get[[]consolestore.Asset](t)(f.Assets(t.Context(), consolestore.AssetQuery{AppID: f.app.ID, AssetID: assetID}))) == 1
 }
 
 // submission returns a submission of the app without its listing.
-func (f *listingFixture) submission(state console.RevisionState, at time.Time) console.Submission {
-	return console.Submission{
+func (f *listingFixture) submission(state consolestore.RevisionState, at time.Time) consolestore.Submission {
+	return consolestore.Submission{
 		ID: id.New(id.Submission, at), AppID: f.app.ID, State: state, App: f.app.Profile(), Note: "A note", ReviewerID: "usr_staff", SubmittedAt: at, UpdatedAt: at,
 	}
 }
 
-func (f *listingFixture) extension(now time.Time) console.Extension {
-	return console.Extension{ID: id.New(id.Extension, now), AppID: f.app.ID, ResourceType: "invoice", Path: "/page", Label: "Page", CreatedAt: now, UpdatedAt: now}
+func (f *listingFixture) extension(now time.Time) consolestore.Extension {
+	return consolestore.Extension{ID: id.New(id.Extension, now), AppID: f.app.ID, ResourceType: "invoice", Path: "/page", Label: "Page", CreatedAt: now, UpdatedAt: now}
 }
 
-func (f *listingFixture) function(now time.Time) console.Function {
-	return console.Function{ID: id.New(id.Function, now), AppID: f.app.ID, Name: "tax", Source: "export default 1", CreatedAt: now}
+func (f *listingFixture) function(now time.Time) consolestore.Function {
+	return consolestore.Function{ID: id.New(id.Function, now), AppID: f.app.ID, Name: "tax", Source: "export default 1", CreatedAt: now}
 }
 
 // mayExtend is a check that compares the app's scopes.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partner"
@@ -17,10 +17,10 @@ import (
 var listingRaceCases = []testCase[partnerkit.Store]{
 	// CON-03: from each state, all steps at once.
 	{"Race of steps", func(t *testing.T, e partnerkit.Store) {
-		ways := map[console.RevisionState][]console.RevisionState{
-			console.RevisionDraft:    {console.RevisionSubmitted},
-			console.RevisionInReview: {console.RevisionApproved, console.RevisionRejected, console.RevisionChangesRequested},
-			console.RevisionRejected: {console.RevisionDraft},
+		ways := map[consolestore.RevisionState][]consolestore.RevisionState{
+			consolestore.RevisionDraft:    {consolestore.RevisionSubmitted},
+			consolestore.RevisionInReview: {consolestore.RevisionApproved, consolestore.RevisionRejected, consolestore.RevisionChangesRequested},
+			consolestore.RevisionRejected: {consolestore.RevisionDraft},
 		}
 		for from, to := range ways {
 			for range max(1, rounds()/len(ways)) {
@@ -32,7 +32,7 @@ var listingRaceCases = []testCase[partnerkit.Store]{
 					_, err := e.ChangeListing(t.Context(), f.app.ID, move(from, to[i%len(to)]))
 					return err
 				}, errStep)
-				if got := f.listing(t); won != 1 || (got.Live != nil) != (got.Revision.State == console.RevisionApproved) {
+				if got := f.listing(t); won != 1 || (got.Live != nil) != (got.Revision.State == consolestore.RevisionApproved) {
 					t.Fatalf("from %s: %d won, %s, live %v", from, won, got.Revision.State, got.Live)
 				}
 			}
@@ -48,7 +48,7 @@ var listingRaceCases = []testCase[partnerkit.Store]{
 				}
 				_, err := e.ChangeListing(t.Context(), f.app.ID, f.first(f.draft(slug())))
 				return err
-			}, errStep, console.ErrAssetInUse)
+			}, errStep, consolestore.ErrAssetInUse)
 			if won != 1 || f.hasListing(t) != f.hasAsset(t, f.icon.ID) {
 				t.Fatalf("%d won; listing: %v, asset: %v", won, f.hasListing(t), f.hasAsset(t, f.icon.ID))
 			}
@@ -57,7 +57,7 @@ var listingRaceCases = []testCase[partnerkit.Store]{
 	{"Race for the last places", func(t *testing.T, e partnerkit.Store) {
 		adders := map[string]func(f *listingFixture) error{
 			"assets": func(f *listingFixture) error {
-				return e.AddAsset(t.Context(), withData(f.asset(console.AssetIcon, noon), []byte("x")), maxItems+2)
+				return e.AddAsset(t.Context(), withData(f.asset(consolestore.AssetIcon, noon), []byte("x")), maxItems+2)
 			},
 			"extensions": func(f *listingFixture) error {
 				return addExtension(t.Context(), e, f.extension(noon), mayExtend)
@@ -67,7 +67,7 @@ var listingRaceCases = []testCase[partnerkit.Store]{
 		for name, add := range adders {
 			for range max(1, rounds()/len(adders)) {
 				f := newListing(t, e)
-				if added := raceSteps(t, contenders, func(int) error { return add(f) }, console.ErrFull); added != maxItems {
+				if added := raceSteps(t, contenders, func(int) error { return add(f) }, consolestore.ErrFull); added != maxItems {
 					t.Fatalf("%d %s", added, name)
 				}
 			}
@@ -91,7 +91,7 @@ var listingLockCases = []testCase[*Env]{
 		acts := map[string]func() error{
 			"add": func() error { return addExtension(t.Context(), e, f.extension(noon), mayExtend) },
 			"update": func() error {
-				return updateExtension(t.Context(), e, f.app.ID, kept.ID, func(a partner.App, x console.Extension) (console.Extension, error) {
+				return updateExtension(t.Context(), e, f.app.ID, kept.ID, func(a partner.App, x consolestore.Extension) (consolestore.Extension, error) {
 					return x, mayExtend(a)
 				})
 			},

@@ -3,7 +3,7 @@ package storetest
 import (
 	"testing"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 )
 
 // sqlListingRaceCases need what only sqlstore has.
@@ -17,7 +17,7 @@ var sqlListingRaceCases = []testCase[*Env]{
 		for range max(1, rounds()/10) {
 			wanted := slug()
 			won := raceSteps(t, contenders, func(i int) error {
-				_, err := e.ChangeListing(t.Context(), apps[i].app.ID, func(s console.ListingStanding) (console.Revision, error) {
+				_, err := e.ChangeListing(t.Context(), apps[i].app.ID, func(s consolestore.ListingStanding) (consolestore.Revision, error) {
 					r := apps[i].draft(wanted)
 					if s.Listing != nil {
 						r.ID = s.Listing.Revision.ID // gives up the slug before
@@ -25,7 +25,7 @@ var sqlListingRaceCases = []testCase[*Env]{
 					return r, nil
 				})
 				return err
-			}, console.ErrSlugTaken)
+			}, consolestore.ErrSlugTaken)
 			if n := e.count(t, "SELECT COUNT(*) FROM partnerkit_listing_revision WHERE slug = $1", wanted); won != 1 || n != 1 {
 				t.Fatalf("%d won, %d have it", won, n)
 			}

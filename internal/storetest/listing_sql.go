@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -18,8 +18,8 @@ var sqlListingCases = []testCase[*Env]{
 		f := newListing(t, e)
 		saved := f.take(t, f.first(f.draft(slug())))
 		other := newListing(t, e)
-		_, err := e.ChangeListing(t.Context(), f.app.ID, func(s console.ListingStanding) (console.Revision, error) {
-			if diff := cmp.Diff(console.ListingStanding{Listing: &saved, Assets: []console.Asset{f.icon, f.screenshot}}, s); diff != "" {
+		_, err := e.ChangeListing(t.Context(), f.app.ID, func(s consolestore.ListingStanding) (consolestore.Revision, error) {
+			if diff := cmp.Diff(consolestore.ListingStanding{Listing: &saved, Assets: []consolestore.Asset{f.icon, f.screenshot}}, s); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 			return other.draft(slug()), errStep
@@ -37,7 +37,7 @@ var sqlListingCases = []testCase[*Env]{
 	{"An approved revision is live in place of the one before", func(t *testing.T, e *Env) {
 		f := newListing(t, e)
 		first := f.draft(slug())
-		for _, state := range []console.RevisionState{console.RevisionDraft, console.RevisionSubmitted, console.RevisionInReview, console.RevisionChangesRequested, console.RevisionRejected} {
+		for _, state := range []consolestore.RevisionState{consolestore.RevisionDraft, consolestore.RevisionSubmitted, consolestore.RevisionInReview, consolestore.RevisionChangesRequested, consolestore.RevisionRejected} {
 			first.State = state
 			if got := f.take(t, next(first)); got.Live != nil {
 				t.Errorf("%s: live %v", state, got.Live)
@@ -67,12 +67,12 @@ var sqlListingCases = []testCase[*Env]{
 		f, other := newListing(t, e), newListing(t, e)
 		live, renamed, rejected := slug(), slug(), slug()
 		isTaken := func(slug string) bool {
-			_, err := e.ChangeListing(t.Context(), other.app.ID, func(console.ListingStanding) (console.Revision, error) {
+			_, err := e.ChangeListing(t.Context(), other.app.ID, func(consolestore.ListingStanding) (consolestore.Revision, error) {
 				r := other.draft(slug)
 				r.ID = "rev_of_the_other"
 				return r, nil
 			})
-			if err != nil && !errors.Is(err, console.ErrSlugTaken) {
+			if err != nil && !errors.Is(err, consolestore.ErrSlugTaken) {
 				t.Error(err)
 			}
 			return err != nil
@@ -83,7 +83,7 @@ var sqlListingCases = []testCase[*Env]{
 		if !isTaken(live) || !isTaken(renamed) || e.slugs(t, f.app.ID) != 2 {
 			t.Errorf("beside what is live: %d slugs", e.slugs(t, f.app.ID))
 		}
-		second.State, second.Slug = console.RevisionRejected, rejected
+		second.State, second.Slug = consolestore.RevisionRejected, rejected
 		f.take(t, next(second))
 		if !isTaken(live) || !isTaken(rejected) || isTaken(renamed) {
 			t.Error("after the slug of a draft was changed")
@@ -99,7 +99,7 @@ var sqlListingCases = []testCase[*Env]{
 		f.take(t, f.first(f.draft(slug())))
 		must(t, addExtension(t.Context(), e, f.extension(noon), mayExtend))
 		must(t, addFunction(t.Context(), e, f.function(noon)))
-		must(t, e.SaveSubmission(t.Context(), f.submission(console.RevisionSubmitted, noon)))
+		must(t, e.SaveSubmission(t.Context(), f.submission(consolestore.RevisionSubmitted, noon)))
 		e.exec(t, "UPDATE partnerkit_app SET origin = $2 WHERE id = $1", f.app.ID, string(partner.OriginRegistered))
 		get[int](t)(purge(e, storage.PurgeOAuth)(t.Context(), noon.Add(31*24*time.Hour), 100))
 		for _, table := range []string{"listing_revision", "listing_slug", "asset", "extension", "function", "submission"} {

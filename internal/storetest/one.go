@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
@@ -27,29 +27,29 @@ func oneOf[T any](list func(ctx context.Context, appID string) ([]T, error), idO
 	}
 }
 
-func oneField(e partnerkit.Store) func(ctx context.Context, appID, id string) (appdata.Field, error) {
-	return oneOf(e.Fields, func(f appdata.Field) string { return f.ID }, appdata.ErrNotFound)
+func oneField(e partnerkit.Store) func(ctx context.Context, appID, id string) (valuestore.Field, error) {
+	return oneOf(e.Fields, func(f valuestore.Field) string { return f.ID }, partner.ErrNotFound)
 }
 
-func oneAsset(e partnerkit.Store) func(ctx context.Context, appID, id string) (console.Asset, error) {
-	return func(ctx context.Context, appID, id string) (console.Asset, error) {
-		found, err := e.Assets(ctx, console.AssetQuery{AppID: appID, AssetID: id})
+func oneAsset(e partnerkit.Store) func(ctx context.Context, appID, id string) (consolestore.Asset, error) {
+	return func(ctx context.Context, appID, id string) (consolestore.Asset, error) {
+		found, err := e.Assets(ctx, consolestore.AssetQuery{AppID: appID, AssetID: id})
 		if err == nil && len(found) != 1 {
 			err = partner.ErrNotFound
 		}
 		if err != nil {
-			return console.Asset{}, err
+			return consolestore.Asset{}, err
 		}
 		return found[0], nil
 	}
 }
 
-func oneExtension(e partnerkit.Store) func(ctx context.Context, appID, id string) (console.Extension, error) {
-	return oneOf(e.Extensions, func(x console.Extension) string { return x.ID }, partner.ErrNotFound)
+func oneExtension(e partnerkit.Store) func(ctx context.Context, appID, id string) (consolestore.Extension, error) {
+	return oneOf(e.Extensions, func(x consolestore.Extension) string { return x.ID }, partner.ErrNotFound)
 }
 
-func oneFunction(e partnerkit.Store) func(ctx context.Context, appID, id string) (console.Function, error) {
-	return oneOf(e.Functions, func(f console.Function) string { return f.ID }, partner.ErrNotFound)
+func oneFunction(e partnerkit.Store) func(ctx context.Context, appID, id string) (consolestore.Function, error) {
+	return oneOf(e.Functions, func(f consolestore.Function) string { return f.ID }, partner.ErrNotFound)
 }
 
 func oneWebhook(e partnerkit.Store) func(ctx context.Context, appID, id string) (partner.Webhook, error) {

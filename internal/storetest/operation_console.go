@@ -11,7 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
@@ -25,7 +25,7 @@ func (s *Scene) listing(t testing.TB) *listingFixture {
 	if s.listed == nil {
 		f := &listingFixture{oauthFixture: s.oauthFixture}
 		f.unreviewed(t)
-		f.icon, f.screenshot = f.asset(console.AssetIcon, noon), f.asset(console.AssetScreenshot, noon.Add(time.Second))
+		f.icon, f.screenshot = f.asset(consolestore.AssetIcon, noon), f.asset(consolestore.AssetScreenshot, noon.Add(time.Second))
 		f.icon.ID, f.screenshot.ID = s.shared("ast_icon"), s.shared("ast_screenshot")
 		f.addAssets(t)
 		s.listed = f
@@ -34,7 +34,7 @@ func (s *Scene) listing(t testing.TB) *listingFixture {
 }
 
 // draft returns a revision with a slug of its own.
-func (s *Scene) draft(t testing.TB, slug string) console.Revision {
+func (s *Scene) draft(t testing.TB, slug string) consolestore.Revision {
 	t.Helper()
 	r := s.listing(t).draft(s.id(slug))
 	r.ID = s.id("rev_" + slug)
@@ -42,9 +42,9 @@ func (s *Scene) draft(t testing.TB, slug string) console.Revision {
 }
 
 // inReview makes a draft the latest revision and begins its review.
-func (s *Scene) inReview(t testing.TB, r console.Revision) {
+func (s *Scene) inReview(t testing.TB, r consolestore.Revision) {
 	t.Helper()
-	r.State = console.RevisionInReview
+	r.State = consolestore.RevisionInReview
 	s.listing(t).take(t, next(r))
 }
 
@@ -60,7 +60,7 @@ func (s *Scene) steps(take step, check func(t testing.TB, happened bool)) Act {
 }
 
 // extension returns the extension that all operations of the scene use.
-func (s *Scene) extension(t testing.TB) console.Extension {
+func (s *Scene) extension(t testing.TB) consolestore.Extension {
 	t.Helper()
 	x := s.listing(t).extension(noon)
 	x.ID = s.shared("ext")
@@ -68,7 +68,7 @@ func (s *Scene) extension(t testing.TB) console.Extension {
 	return x
 }
 
-func (s *Scene) extensionIs(t testing.TB, id string) (console.Extension, bool) {
+func (s *Scene) extensionIs(t testing.TB, id string) (consolestore.Extension, bool) {
 	t.Helper()
 	got, err := oneExtension(s)(t.Context(), s.app.ID, id)
 	if !errors.Is(err, partner.ErrNotFound) {
@@ -79,8 +79,8 @@ func (s *Scene) extensionIs(t testing.TB, id string) (console.Extension, bool) {
 
 func (s *Scene) hasFunction(t testing.TB, id string) bool {
 	t.Helper()
-	all := get[[]console.Function](t)(s.Functions(t.Context(), s.app.ID))
-	return slices.ContainsFunc(all, func(f console.Function) bool { return f.ID == id })
+	all := get[[]consolestore.Function](t)(s.Functions(t.Context(), s.app.ID))
+	return slices.ContainsFunc(all, func(f consolestore.Function) bool { return f.ID == id })
 }
 
 // wantSlugs counts the slugs of the app, if the store can be looked into.
@@ -176,7 +176,7 @@ var appOperations = []Operation{
 	}},
 	{Name: "Submit an app", Of: ofConsole, Prepare: func(_ testing.TB, s *Scene) Act {
 		entry := s.entry(audit.AppUpdated, noon)
-		submission := console.Submission{ID: s.id("sub"), AppID: s.app.ID, State: console.RevisionSubmitted, SubmittedAt: noon, UpdatedAt: noon}
+		submission := consolestore.Submission{ID: s.id("sub"), AppID: s.app.ID, State: consolestore.RevisionSubmitted, SubmittedAt: noon, UpdatedAt: noon}
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
 				return s.changeLocked(ctx, on, entry, func(ctx context.Context, locked partner.App) error {
@@ -184,7 +184,7 @@ var appOperations = []Operation{
 					if err != nil {
 						return err
 					}
-					if before[s.app.ID].State == console.RevisionSubmitted {
+					if before[s.app.ID].State == consolestore.RevisionSubmitted {
 						return errStep
 					}
 					submission := submission
@@ -193,7 +193,7 @@ var appOperations = []Operation{
 				})
 			},
 			Check: func(t testing.TB, happened bool) {
-				got, ok := get[map[string]console.Submission](t)(s.Submissions(t.Context(), s.app.ID))[s.app.ID]
+				got, ok := get[map[string]consolestore.Submission](t)(s.Submissions(t.Context(), s.app.ID))[s.app.ID]
 				if ok != happened || ok && (got.ID != submission.ID || got.App.Name != "App") {
 					t.Errorf("happened %v: %+v", happened, got)
 				}
@@ -205,7 +205,7 @@ var appOperations = []Operation{
 		f, entry := s.listing(t), s.entry(audit.AppUpdated, noon)
 		id := s.shared("sub")
 		s.once(id, func() {
-			submitted := f.submission(console.RevisionSubmitted, noon)
+			submitted := f.submission(consolestore.RevisionSubmitted, noon)
 			submitted.ID, submitted.App.Name = id, "As submitted"
 			must(t, s.SaveSubmission(t.Context(), submitted))
 		})
@@ -217,10 +217,10 @@ var appOperations = []Operation{
 						return err
 					}
 					one := all[s.app.ID]
-					if one.State != console.RevisionSubmitted {
+					if one.State != consolestore.RevisionSubmitted {
 						return errStep
 					}
-					one.State, one.UpdatedAt = console.RevisionApproved, noon.Add(time.Second)
+					one.State, one.UpdatedAt = consolestore.RevisionApproved, noon.Add(time.Second)
 					if err := on.SaveSubmission(ctx, one); err != nil {
 						return err
 					}
@@ -233,8 +233,8 @@ var appOperations = []Operation{
 			},
 			Check: func(t testing.TB, happened bool) {
 				app := get[partner.App](t)(s.App(t.Context(), s.app.ID))
-				got := get[map[string]console.Submission](t)(s.Submissions(t.Context(), s.app.ID))[s.app.ID]
-				if app.Reviewed != happened || (app.ReviewedAs.Name == "As submitted") != happened || (got.State == console.RevisionApproved) != happened {
+				got := get[map[string]consolestore.Submission](t)(s.Submissions(t.Context(), s.app.ID))[s.app.ID]
+				if app.Reviewed != happened || (app.ReviewedAs.Name == "As submitted") != happened || (got.State == consolestore.RevisionApproved) != happened {
 					t.Errorf("happened %v: %+v, %+v", happened, app, got)
 				}
 				s.wantEntry(t, entry, happened)
@@ -281,7 +281,7 @@ var listingOperations = []Operation{
 	{Name: "Another revision", Of: ofConsole, Prepare: func(t testing.TB, s *Scene) Act {
 		f := s.listing(t)
 		s.inReview(t, s.draft(t, "live"))
-		before := f.take(t, move(console.RevisionInReview, console.RevisionApproved))
+		before := f.take(t, move(consolestore.RevisionInReview, consolestore.RevisionApproved))
 		r := s.draft(t, "another")
 		return s.steps(next(r), func(t testing.TB, happened bool) {
 			want, slugs := before, 1
@@ -298,9 +298,9 @@ var listingOperations = []Operation{
 	{Name: "First approval", Of: ofConsole, Prepare: func(t testing.TB, s *Scene) Act {
 		f := s.listing(t)
 		s.inReview(t, s.draft(t, "approved"))
-		return s.steps(move(console.RevisionInReview, console.RevisionApproved), func(t testing.TB, happened bool) {
+		return s.steps(move(consolestore.RevisionInReview, consolestore.RevisionApproved), func(t testing.TB, happened bool) {
 			got := f.listing(t)
-			if (got.Live != nil) != happened || (got.Revision.State == console.RevisionApproved) != happened {
+			if (got.Live != nil) != happened || (got.Revision.State == consolestore.RevisionApproved) != happened {
 				t.Errorf("happened %v: %+v", happened, got)
 			}
 		})
@@ -308,10 +308,10 @@ var listingOperations = []Operation{
 	{Name: "Second approval", Of: ofConsole, Prepare: func(t testing.TB, s *Scene) Act {
 		f := s.listing(t)
 		s.inReview(t, s.draft(t, "before"))
-		f.take(t, move(console.RevisionInReview, console.RevisionApproved))
+		f.take(t, move(consolestore.RevisionInReview, consolestore.RevisionApproved))
 		r := s.draft(t, "after")
 		s.inReview(t, r)
-		return s.steps(move(console.RevisionInReview, console.RevisionApproved), func(t testing.TB, happened bool) {
+		return s.steps(move(consolestore.RevisionInReview, consolestore.RevisionApproved), func(t testing.TB, happened bool) {
 			if got := f.listing(t); (got.Live.ID == r.ID) != happened {
 				t.Errorf("happened %v: %+v", happened, got)
 			}
@@ -326,8 +326,8 @@ var listingOperations = []Operation{
 	{Name: "Rejection", Of: ofConsole, Prepare: func(t testing.TB, s *Scene) Act {
 		f := s.listing(t)
 		s.inReview(t, s.draft(t, "rejected"))
-		return s.steps(move(console.RevisionInReview, console.RevisionRejected), func(t testing.TB, happened bool) {
-			if got := f.listing(t); got.Live != nil || (got.Revision.State == console.RevisionRejected) != happened {
+		return s.steps(move(consolestore.RevisionInReview, consolestore.RevisionRejected), func(t testing.TB, happened bool) {
+			if got := f.listing(t); got.Live != nil || (got.Revision.State == consolestore.RevisionRejected) != happened {
 				t.Errorf("happened %v: %+v", happened, got)
 			}
 		})
@@ -337,11 +337,11 @@ var listingOperations = []Operation{
 var itemOperations = []Operation{
 	{Name: "Add an asset", Of: ofConsole, Prepare: func(t testing.TB, s *Scene) Act {
 		f := s.listing(t)
-		a := f.asset(console.AssetIcon, noon)
+		a := f.asset(consolestore.AssetIcon, noon)
 		a.ID = s.id("ast")
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(on.AddAsset(ctx, withData(a, []byte("x")), maxItems-1), console.ErrFull)
+				return answered(on.AddAsset(ctx, withData(a, []byte("x")), maxItems-1), consolestore.ErrFull)
 			},
 			Check: func(t testing.TB, happened bool) { wantThere(t, f.hasAsset(t, a.ID), happened) },
 		}
@@ -351,7 +351,7 @@ var itemOperations = []Operation{
 		f := s.listing(t)
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(on.DeleteAsset(ctx, f.app.ID, f.icon.ID), console.ErrAssetInUse, partner.ErrNotFound)
+				return answered(on.DeleteAsset(ctx, f.app.ID, f.icon.ID), consolestore.ErrAssetInUse, partner.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) { wantThere(t, f.hasAsset(t, f.icon.ID), !happened) },
 		}
@@ -361,7 +361,7 @@ var itemOperations = []Operation{
 		x.ID = s.id("ext")
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(addExtension(ctx, on, x, mayExtend), console.ErrFull, errStep)
+				return answered(addExtension(ctx, on, x, mayExtend), consolestore.ErrFull, errStep)
 			},
 			Check: func(t testing.TB, happened bool) {
 				_, isThere := s.extensionIs(t, x.ID)
@@ -373,7 +373,7 @@ var itemOperations = []Operation{
 		x, label := s.extension(t), s.id("New")
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(updateExtension(ctx, on, s.app.ID, x.ID, func(app partner.App, x console.Extension) (console.Extension, error) {
+				return answered(updateExtension(ctx, on, s.app.ID, x.ID, func(app partner.App, x consolestore.Extension) (consolestore.Extension, error) {
 					x.Label += label
 					return x, mayExtend(app)
 				}), partner.ErrNotFound, errStep)
@@ -402,7 +402,7 @@ var itemOperations = []Operation{
 		f.ID = s.id("fn")
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(addFunction(ctx, on, f), console.ErrFull)
+				return answered(addFunction(ctx, on, f), consolestore.ErrFull)
 			},
 			Check: func(t testing.TB, happened bool) { wantThere(t, s.hasFunction(t, f.ID), happened) },
 		}
@@ -438,7 +438,7 @@ var accountOperations = []Operation{
 				return answered(on.CreateConsoleToken(ctx, token, 1))
 			},
 			Check: func(t testing.TB, happened bool) {
-				if n := len(get[[]console.Token](t)(s.ConsoleTokens(t.Context(), token.OrganizationID))); (n == 1) != happened {
+				if n := len(get[[]consolestore.Token](t)(s.ConsoleTokens(t.Context(), token.OrganizationID))); (n == 1) != happened {
 					t.Errorf("happened %v: %d tokens", happened, n)
 				}
 			},
@@ -453,7 +453,7 @@ var accountOperations = []Operation{
 				return answered(err)
 			},
 			Check: func(t testing.TB, happened bool) {
-				if got := get[console.Token](t)(s.ConsoleToken(t.Context(), token.Digest)); got.RevokedAt.IsZero() == happened {
+				if got := get[consolestore.Token](t)(s.ConsoleToken(t.Context(), token.Digest)); got.RevokedAt.IsZero() == happened {
 					t.Errorf("happened %v: revoked at %v", happened, got.RevokedAt)
 				}
 			},

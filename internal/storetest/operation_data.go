@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -24,15 +25,15 @@ func (s *Scene) data(t testing.TB) *dataFixture {
 }
 
 // value returns the value on a record that all operations of the scene use.
-func (s *Scene) value(t testing.TB) appdata.Value {
+func (s *Scene) value(t testing.TB) valuestore.Value {
 	t.Helper()
 	f, id := s.data(t), s.shared("adv")
 	s.once(id, func() {
 		w := f.write(noon, drafts(f.field, noon, map[string]string{"inv_0": `"before"`}))
 		w.Drafts[0].ID = id
-		get[[]appdata.Value](t)(s.WriteValues(t.Context(), w))
+		get[[]valuestore.Value](t)(s.WriteValues(t.Context(), w))
 	})
-	return appdata.Value{ID: id, ResourceID: "inv_0"}
+	return valuestore.Value{ID: id, ResourceID: "inv_0"}
 }
 
 const ofData = "appdata"
@@ -79,7 +80,7 @@ var dataOperations = []Operation{
 		field.ID = s.id("adf")
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(createField(ctx, on, field, maxFields), appdata.ErrTaken, appdata.ErrTooMany)
+				return answered(createField(ctx, on, field, maxFields), valuestore.ErrTaken, errTooManyFields)
 			},
 			Check: func(t testing.TB, happened bool) { f.wantField(t, field.ID, happened) },
 		}
@@ -89,13 +90,13 @@ var dataOperations = []Operation{
 		label, label0 := s.id("new"), f.field.Label
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(updateField(ctx, on, f.app.ID, f.field.ID, func(f appdata.Field) (appdata.Field, error) {
+				return answered(updateField(ctx, on, f.app.ID, f.field.ID, func(f valuestore.Field) (valuestore.Field, error) {
 					f.Label, f.MaxLength, f.Version = label, new(1), f.Version+1
 					return f, nil
-				}), appdata.ErrNotFound)
+				}), partner.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) {
-				got := get[appdata.Field](t)(oneField(s)(t.Context(), f.app.ID, f.field.ID))
+				got := get[valuestore.Field](t)(oneField(s)(t.Context(), f.app.ID, f.field.ID))
 				if (got.Label == label) != happened || (got.Label == label0) == happened || (*got.MaxLength == 1) != happened {
 					t.Errorf("happened %v: %+v", happened, got)
 				}
@@ -106,7 +107,7 @@ var dataOperations = []Operation{
 		f, v := s.data(t), s.value(t)
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(deleteField(ctx, on, f.app.ID, f.field.ID, noon), appdata.ErrNotFound)
+				return answered(deleteField(ctx, on, f.app.ID, f.field.ID, noon), partner.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) {
 				f.wantField(t, f.field.ID, !happened)
@@ -119,7 +120,7 @@ var dataOperations = []Operation{
 		f := s.data(t)
 		s.value(t)
 		after := `"` + s.id("after") + `"`
-		var all []appdata.Draft
+		var all []valuestore.Draft
 		for _, resource := range numbered(appdata.MaxValues) {
 			d := drafts(f.field, noon, map[string]string{resource: after})[0]
 			d.ID = s.id("adv_" + resource)
@@ -129,7 +130,7 @@ var dataOperations = []Operation{
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
 				_, err := on.WriteValues(ctx, w)
-				return answered(err, appdata.ErrNotFound)
+				return answered(err, partner.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) {
 				want, changed := 1, 0
@@ -156,7 +157,7 @@ var dataOperations = []Operation{
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
 				_, err := on.WriteValues(ctx, w)
-				return answered(err, appdata.ErrNotFound)
+				return answered(err, partner.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) {
 				seen := f.seen(t, v.ResourceID)
@@ -170,7 +171,7 @@ var dataOperations = []Operation{
 		f, v := s.data(t), s.value(t)
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(on.DeleteValue(ctx, f.removal(v.ID)), appdata.ErrNotFound)
+				return answered(on.DeleteValue(ctx, f.removal(v.ID)), partner.ErrNotFound)
 			},
 			Check: func(t testing.TB, happened bool) {
 				f.wantSeen(t, v.ResourceID, !happened)

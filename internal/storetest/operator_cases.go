@@ -10,81 +10,81 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/analytics"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
 // submit gives the app a listing that is in a state since a time, and returns its place in
 // the review queue.
-func (f *listingFixture) submit(t *testing.T, state console.RevisionState, at time.Time) operator.Review {
+func (f *listingFixture) submit(t *testing.T, state consolestore.RevisionState, at time.Time) consolestore.QueuedReview {
 	t.Helper()
 	r := f.draft(slug())
 	r.State, r.SubmittedAt, r.ReviewerID = state, at, "usr_staff"
 	f.take(t, f.first(r))
-	return operator.Review{
+	return consolestore.QueuedReview{
 		AppID: f.app.ID, AppName: f.app.Name, OrganizationID: f.app.OrganizationID, ID: r.ID, ListingName: r.Name,
 		State: state, ReviewerID: "usr_staff", SubmittedAt: at,
 	}
 }
 
-func newTrustedDocument(host string, at time.Time) operator.TrustedDocument {
-	return operator.TrustedDocument{ID: id.New(id.TrustedDocument, at), Host: host, CreatedAt: at}
+func newTrustedDocument(host string, at time.Time) consolestore.TrustedDocument {
+	return consolestore.TrustedDocument{ID: id.New(id.TrustedDocument, at), Host: host, CreatedAt: at}
 }
 
 // operatorCases test the operations that only the operator's side needs.
 var operatorCases = []testCase[partnerkit.Store]{
 	{"The review queue begins with the oldest submission", func(t *testing.T, e partnerkit.Store) {
-		second := newListing(t, e).submit(t, console.RevisionInReview, noon.Add(time.Minute))
+		second := newListing(t, e).submit(t, consolestore.RevisionInReview, noon.Add(time.Minute))
 		plain := newListing(t, e)
-		submission := plain.submission(console.RevisionSubmitted, noon.Add(time.Hour))
+		submission := plain.submission(consolestore.RevisionSubmitted, noon.Add(time.Hour))
 		must(t, e.SaveSubmission(t.Context(), submission))
-		third := operator.Review{
+		third := consolestore.QueuedReview{
 			AppID: plain.app.ID, AppName: plain.app.Name, OrganizationID: plain.app.OrganizationID, ID: submission.ID,
-			State: console.RevisionSubmitted, ReviewerID: "usr_staff", SubmittedAt: submission.SubmittedAt,
+			State: consolestore.RevisionSubmitted, ReviewerID: "usr_staff", SubmittedAt: submission.SubmittedAt,
 		}
-		must(t, e.SaveSubmission(t.Context(), newListing(t, e).submission(console.RevisionApproved, noon)))
-		first := newListing(t, e).submit(t, console.RevisionSubmitted, noon)
-		newListing(t, e).submit(t, console.RevisionDraft, noon)
+		must(t, e.SaveSubmission(t.Context(), newListing(t, e).submission(consolestore.RevisionApproved, noon)))
+		first := newListing(t, e).submit(t, consolestore.RevisionSubmitted, noon)
+		newListing(t, e).submit(t, consolestore.RevisionDraft, noon)
 		ended := newListing(t, e)
-		ended.submit(t, console.RevisionSubmitted, noon)
+		ended.submit(t, consolestore.RevisionSubmitted, noon)
 		_, err := e.UpdateApp(t.Context(), ended.app.ID, func(a partner.App) (partner.App, error) {
 			a.Status = partner.AppDeactivated
 			return a, nil
 		})
 		must(t, err)
 		for _, c := range []struct {
-			query operator.ReviewQuery
-			want  []operator.Review
+			query consolestore.ReviewQuery
+			want  []consolestore.QueuedReview
 		}{
-			{operator.ReviewQuery{Limit: 9}, []operator.Review{first, second, third}},
-			{operator.ReviewQuery{Limit: 1}, []operator.Review{first}},
-			{operator.ReviewQuery{AfterTime: first.SubmittedAt, AfterID: first.ID, Limit: 9}, []operator.Review{second, third}},
-			{operator.ReviewQuery{AfterTime: second.SubmittedAt, AfterID: second.ID, Limit: 9}, []operator.Review{third}},
-			{operator.ReviewQuery{AfterTime: third.SubmittedAt, AfterID: third.ID, Limit: 9}, nil},
+			{consolestore.ReviewQuery{Limit: 9}, []consolestore.QueuedReview{first, second, third}},
+			{consolestore.ReviewQuery{Limit: 1}, []consolestore.QueuedReview{first}},
+			{consolestore.ReviewQuery{AfterTime: first.SubmittedAt, AfterID: first.ID, Limit: 9}, []consolestore.QueuedReview{second, third}},
+			{consolestore.ReviewQuery{AfterTime: second.SubmittedAt, AfterID: second.ID, Limit: 9}, []consolestore.QueuedReview{third}},
+			{consolestore.ReviewQuery{AfterTime: third.SubmittedAt, AfterID: third.ID, Limit: 9}, nil},
 		} {
-			if diff := cmp.Diff(c.want, get[[]operator.Review](t)(e.Reviews(t.Context(), c.query))); diff != "" {
+			if diff := cmp.Diff(c.want, get[[]consolestore.QueuedReview](t)(e.Reviews(t.Context(), c.query))); diff != "" {
 				t.Errorf("%+v (-want +got)\n%s", c.query, diff)
 			}
 		}
 	}},
 	{"The last submission of each app comes back", func(t *testing.T, e partnerkit.Store) {
 		one, two, none := newListing(t, e), newListing(t, e), newListing(t, e)
-		first, of2 := one.submission(console.RevisionRejected, noon), two.submission(console.RevisionInReview, noon)
-		last := one.submission(console.RevisionSubmitted, noon.Add(time.Hour))
+		first, of2 := one.submission(consolestore.RevisionRejected, noon), two.submission(consolestore.RevisionInReview, noon)
+		last := one.submission(consolestore.RevisionSubmitted, noon.Add(time.Hour))
 		last.App = partner.Profile{Name: "Other", AppURL: "https://other.example/"}
-		for _, s := range []console.Submission{first, of2, last} {
+		for _, s := range []consolestore.Submission{first, of2, last} {
 			must(t, e.SaveSubmission(t.Context(), s))
 		}
-		want := map[string]console.Submission{one.app.ID: last, two.app.ID: of2}
-		if diff := cmp.Diff(want, get[map[string]console.Submission](t)(e.Submissions(t.Context(), one.app.ID, two.app.ID, none.app.ID))); diff != "" {
+		want := map[string]consolestore.Submission{one.app.ID: last, two.app.ID: of2}
+		if diff := cmp.Diff(want, get[map[string]consolestore.Submission](t)(e.Submissions(t.Context(), one.app.ID, two.app.ID, none.app.ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		listing := two.take(t, two.first(two.draft(slug())))
-		if diff := cmp.Diff(map[string]console.Listing{two.app.ID: listing}, get[map[string]console.Listing](t)(e.Listings(t.Context(), one.app.ID, two.app.ID))); diff != "" {
+		if diff := cmp.Diff(map[string]consolestore.Listing{two.app.ID: listing}, get[map[string]consolestore.Listing](t)(e.Listings(t.Context(), one.app.ID, two.app.ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
@@ -107,16 +107,16 @@ var operatorCases = []testCase[partnerkit.Store]{
 		one, two := newTrustedDocument("one.example", noon), newTrustedDocument("two.example", noon.Add(time.Second))
 		must(t, e.AddTrustedDocument(t.Context(), two))
 		must(t, e.AddTrustedDocument(t.Context(), one))
-		if diff := cmp.Diff([]operator.TrustedDocument{one, two}, get[[]operator.TrustedDocument](t)(e.TrustedDocuments(t.Context()))); diff != "" {
+		if diff := cmp.Diff([]consolestore.TrustedDocument{one, two}, get[[]consolestore.TrustedDocument](t)(e.TrustedDocuments(t.Context()))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if diff := cmp.Diff(one, get[operator.TrustedDocument](t)(e.RemoveTrustedDocument(t.Context(), one.ID))); diff != "" {
+		if diff := cmp.Diff(one, get[consolestore.TrustedDocument](t)(e.RemoveTrustedDocument(t.Context(), one.ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		if _, err := e.RemoveTrustedDocument(t.Context(), one.ID); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("again: %v", err)
 		}
-		if diff := cmp.Diff([]operator.TrustedDocument{two}, get[[]operator.TrustedDocument](t)(e.TrustedDocuments(t.Context()))); diff != "" {
+		if diff := cmp.Diff([]consolestore.TrustedDocument{two}, get[[]consolestore.TrustedDocument](t)(e.TrustedDocuments(t.Context()))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
@@ -126,7 +126,7 @@ var operatorCases = []testCase[partnerkit.Store]{
 			switch err := e.AddTrustedDocument(t.Context(), newTrustedDocument("agent.example", noon)); {
 			case err == nil:
 				added.Add(1)
-			case !errors.Is(err, operator.ErrTrusted):
+			case !errors.Is(err, consolestore.ErrTrusted):
 				t.Error(err)
 			}
 		})
@@ -139,13 +139,13 @@ var operatorCases = []testCase[partnerkit.Store]{
 		f.failed(t, noon.Add(-2*time.Hour))
 		f.failed(t, noon)
 		f.waiting(t, noon)
-		newListing(t, e).submit(t, console.RevisionSubmitted, noon)
+		newListing(t, e).submit(t, consolestore.RevisionSubmitted, noon)
 		now, before := bucket(f.app.ID, noon.Truncate(time.Hour)), bucket(f.app.ID, noon.Truncate(time.Hour).Add(-2*time.Hour))
-		now.Counts = analytics.Counts{Calls: 5, Errors: 2, RateLimited: 1}
+		now.Counts = callstore.Counts{Calls: 5, Errors: 2, RateLimited: 1}
 		must(t, e.AddCalls(t.Context(), batch("w", 1, now, before)))
-		got := get[operator.Figures](t)(e.Figures(t.Context(), noon.Truncate(time.Hour).Add(-time.Hour)))
+		got := get[consolestore.Figures](t)(e.Figures(t.Context(), noon.Truncate(time.Hour).Add(-time.Hour)))
 		got.FailingWebhooks = 0 // see the health of webhooks
-		want := operator.Figures{
+		want := consolestore.Figures{
 			Apps: map[partner.AppStatus]int{partner.AppActive: 2}, Installations: 1, Calls: 5, Errors: 2, RateLimited: 1,
 			Deliveries: 2, FailedDeliveries: 1, QueuedDeliveries: 1, Reviews: 1,
 		}
@@ -153,11 +153,11 @@ var operatorCases = []testCase[partnerkit.Store]{
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		other := bucket("app_other", now.Hour)
-		other.Counts = analytics.Counts{Calls: 7, RateLimited: 1, Errors: 1}
+		other.Counts = callstore.Counts{Calls: 7, RateLimited: 1, Errors: 1}
 		must(t, e.AddCalls(t.Context(), batch("w", 2, other)))
 		latency := now.Latency
 		latency.Add(other.Latency)
-		hours := []analytics.Hour{{Start: before.Hour, Counts: before.Counts, Latency: before.Latency}, {Start: now.Hour, Counts: analytics.Counts{Calls: 12, Errors: 3, RateLimited: 2}, Latency: latency}}
+		hours := []analytics.Hour{{Start: before.Hour, Counts: before.Counts, Latency: before.Latency}, {Start: now.Hour, Counts: callstore.Counts{Calls: 12, Errors: 3, RateLimited: 2}, Latency: latency}}
 		if diff := cmp.Diff(hours, get[[]analytics.Hour](t)(e.CallHours(t.Context(), before.Hour))); diff != "" {
 			t.Errorf("hours (-want +got)\n%s", diff)
 		}
@@ -168,19 +168,19 @@ var operatorCases = []testCase[partnerkit.Store]{
 	{"The health of webhooks, of an app and of all that fail", func(t *testing.T, e partnerkit.Store) {
 		healthy, failing := newWebhook(t, e), newWebhook(t, e)
 		failing.failed(t, noon, partner.Attempt{Number: 1, StartedAt: noon, ResponseCode: 500})
-		all := get[[]operator.WebhookHealth](t)(e.WebhookHealth(t.Context(), operator.HealthQuery{Limit: 9}))
+		all := get[[]consolestore.WebhookHealth](t)(e.WebhookHealth(t.Context(), consolestore.HealthQuery{Limit: 9}))
 		if len(all) != 1 || all[0].ID != failing.webhook.ID || all[0].FailingSince.IsZero() {
 			t.Errorf("failing: %+v", all)
 		}
-		if n := get[operator.Figures](t)(e.Figures(t.Context(), noon)).FailingWebhooks; n != 1 {
+		if n := get[consolestore.Figures](t)(e.Figures(t.Context(), noon)).FailingWebhooks; n != 1 {
 			t.Errorf("%d webhooks fail, want 1", n)
 		}
-		want := []operator.WebhookHealth{{ID: healthy.webhook.ID, AppID: healthy.app.ID, URL: healthy.webhook.URL, Enabled: true}}
-		if diff := cmp.Diff(want, get[[]operator.WebhookHealth](t)(e.WebhookHealth(t.Context(), operator.HealthQuery{AppID: healthy.app.ID, Limit: 9}))); diff != "" {
+		want := []consolestore.WebhookHealth{{ID: healthy.webhook.ID, AppID: healthy.app.ID, URL: healthy.webhook.URL, Enabled: true}}
+		if diff := cmp.Diff(want, get[[]consolestore.WebhookHealth](t)(e.WebhookHealth(t.Context(), consolestore.HealthQuery{AppID: healthy.app.ID, Limit: 9}))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		must(t, e.DeleteWebhook(t.Context(), failing.app.ID, failing.webhook.ID, noon))
-		if left := get[[]operator.WebhookHealth](t)(e.WebhookHealth(t.Context(), operator.HealthQuery{Limit: 9})); len(left) != 0 {
+		if left := get[[]consolestore.WebhookHealth](t)(e.WebhookHealth(t.Context(), consolestore.HealthQuery{Limit: 9})); len(left) != 0 {
 			t.Errorf("deleted: %+v", left)
 		}
 	}},

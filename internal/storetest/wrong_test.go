@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/analytics"
-	"github.com/partnerkit/partnerkit/appdata"
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -203,7 +203,7 @@ func (s deafRecorder) RecordEvents(ctx context.Context, recorded ...partner.Even
 // halfWritten ends a write whose context has ended after the first half.
 type halfWritten struct{ partnerkit.Store }
 
-func (s halfWritten) WriteValues(ctx context.Context, w appdata.Write) ([]appdata.Value, error) {
+func (s halfWritten) WriteValues(ctx context.Context, w valuestore.Write) ([]valuestore.Value, error) {
 	if ctx.Err() == nil {
 		return s.Store.WriteValues(ctx, w)
 	}
@@ -224,7 +224,7 @@ func (s twoOwners) ClaimKey(ctx context.Context, claim keystore.Claim) (keystore
 
 type doubleCount struct{ partnerkit.Store }
 
-func (s doubleCount) AddCalls(ctx context.Context, batch analytics.Batch) error {
+func (s doubleCount) AddCalls(ctx context.Context, batch callstore.Batch) error {
 	batch.Writer += time.Now().Format(time.RFC3339Nano)
 	return s.Store.AddCalls(ctx, batch)
 }
@@ -309,9 +309,9 @@ func (s uncheckedRedelivery) Redeliver(ctx context.Context, r webhookstore.Redel
 
 type twiceDeleted struct{ partnerkit.Store }
 
-func (s twiceDeleted) DeleteValue(ctx context.Context, r appdata.Removal) error {
+func (s twiceDeleted) DeleteValue(ctx context.Context, r valuestore.Removal) error {
 	err := s.Store.DeleteValue(ctx, r)
-	if errors.Is(err, appdata.ErrNotFound) {
+	if errors.Is(err, partner.ErrNotFound) {
 		return nil
 	}
 	return err
@@ -321,7 +321,7 @@ type unusedAssets struct{ partnerkit.Store }
 
 func (s unusedAssets) DeleteAsset(ctx context.Context, appID, assetID string) error {
 	err := s.Store.DeleteAsset(ctx, appID, assetID)
-	if errors.Is(err, console.ErrAssetInUse) {
+	if errors.Is(err, consolestore.ErrAssetInUse) {
 		return nil
 	}
 	return err
@@ -330,7 +330,7 @@ func (s unusedAssets) DeleteAsset(ctx context.Context, appID, assetID string) er
 // everyStep reports success for steps that were refused.
 type everyStep struct{ partnerkit.Store }
 
-func (s everyStep) ChangeListing(ctx context.Context, appID string, step func(console.ListingStanding) (console.Revision, error)) (console.Listing, error) {
+func (s everyStep) ChangeListing(ctx context.Context, appID string, step func(consolestore.ListingStanding) (consolestore.Revision, error)) (consolestore.Listing, error) {
 	listing, _ := s.Store.ChangeListing(ctx, appID, step)
 	return listing, nil
 }

@@ -3,9 +3,9 @@ package pages
 import (
 	"strings"
 
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/site"
-	"github.com/partnerkit/partnerkit/operator"
 )
 
 func documentRoutes() []route {
@@ -17,7 +17,7 @@ func documentRoutes() []route {
 }
 
 type documentsView struct {
-	Documents []operator.TrustedDocument
+	Documents []consolestore.TrustedDocument
 	Form      bodies.Form
 }
 

@@ -3,8 +3,9 @@ package pages
 import (
 	"fmt"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/operator"
@@ -35,12 +36,12 @@ type webhooksTable struct {
 
 // webhookRow is a webhook with the name of its app.
 type webhookRow struct {
-	operator.WebhookHealth
+	consolestore.WebhookHealth
 	App string
 }
 
 // webhookRows returns webhooks with the names of their apps.
-func (v *visit) webhookRows(all []operator.WebhookHealth) ([]webhookRow, error) {
+func (v *visit) webhookRows(all []consolestore.WebhookHealth) ([]webhookRow, error) {
 	var ids operator.NamedIDs
 	for _, one := range all {
 		ids.Apps = append(ids.Apps, one.AppID)
@@ -70,7 +71,7 @@ func (v *visit) showFigures() error {
 	if data.Reviews, err = v.reviewRows(waiting.Items); err != nil {
 		return err
 	}
-	latency := analytics.Latency{}
+	latency := callstore.Latency{}
 	for _, hour := range f.Hours[len(f.Hours)-24:] {
 		latency.Add(hour.Latency)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
@@ -33,7 +34,7 @@ type reviewsView struct {
 }
 
 type reviewRow struct {
-	operator.Review
+	consolestore.QueuedReview
 	Badge    look.Badge
 	Reviewer string // empty until an operator takes the revision
 }
@@ -53,7 +54,7 @@ func (v *visit) listReviews() error {
 }
 
 // reviewRows returns reviews with the names of their reviewers.
-func (v *visit) reviewRows(all []operator.Review) ([]reviewRow, error) {
+func (v *visit) reviewRows(all []consolestore.QueuedReview) ([]reviewRow, error) {
 	rows := make([]reviewRow, 0, len(all))
 	for _, review := range all {
 		reviewer, err := v.user(review.ReviewerID)
@@ -187,7 +188,7 @@ func compareApps(reviewed, submitted partner.Profile) []comparison {
 }
 
 // compareListings compares two revisions.
-func compareListings(live, latest console.Revision) []comparison {
+func compareListings(live, latest consolestore.Revision) []comparison {
 	icon := compare("Icon", values(live.IconAssetID), values(latest.IconAssetID))
 	screenshots := compare("Screenshots", live.ScreenshotAssetIDs, latest.ScreenshotAssetIDs)
 	icon.IsImage, screenshots.IsImage = true, true
@@ -234,7 +235,7 @@ func (v *visit) reviewPage(note string) (reviewView, error) {
 	}
 	view.Rows = compareApps(review.App.ReviewedAs, view.Subject.App)
 	if subject != nil && subject.OfListing() {
-		var live console.Revision
+		var live consolestore.Revision
 		if review.Live() != nil {
 			live = *review.Live()
 		}
@@ -254,7 +255,7 @@ func (v *visit) reviewPage(note string) (reviewView, error) {
 	switch state := view.Subject.State; {
 	case review.App.Status == partner.AppDeactivated:
 	case state.IsOpen():
-		view.MayTake = state == console.RevisionSubmitted
+		view.MayTake = state == consolestore.RevisionSubmitted
 		view.MayEnd = !view.MayTake && (reviewer.ID == v.by.UserID() || !reviewer.IsOperator || reviewer.Status == identity.UserSuspended)
 	default:
 		view.MayTake = review.App.OrganizationID == "" && review.MayBeSubmitted()
@@ -275,9 +276,9 @@ func (v *visit) showReview() error {
 }
 
 // decided returns the notice after a step of a review.
-var decided = map[console.RevisionState]string{
-	console.RevisionInReview: "review-begun", console.RevisionApproved: "review-approved",
-	console.RevisionChangesRequested: "changes-requested", console.RevisionRejected: "review-rejected",
+var decided = map[consolestore.RevisionState]string{
+	consolestore.RevisionInReview: "review-begun", consolestore.RevisionApproved: "review-approved",
+	consolestore.RevisionChangesRequested: "changes-requested", consolestore.RevisionRejected: "review-rejected",
 }
 
 // review takes a step. When another operator was first the page says who.
@@ -286,7 +287,7 @@ func (v *visit) review() error {
 	if err != nil {
 		return err
 	}
-	appID, state, note := v.r.PathValue("appId"), console.RevisionState(form.Get("state")), site.UnixLines(form.Get("note"))
+	appID, state, note := v.r.PathValue("appId"), consolestore.RevisionState(form.Get("state")), site.UnixLines(form.Get("note"))
 	data, err := v.reviewPage(note)
 	if err != nil {
 		return err

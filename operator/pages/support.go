@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
@@ -89,7 +89,7 @@ type requestsView struct {
 }
 
 type requestRow struct {
-	analytics.Request
+	callstore.Request
 	Badge    look.Badge
 	Business look.Named
 }

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-var _ analytics.Store = (*Store)(nil)
+var _ callstore.Store = (*Store)(nil)
 
-// latencyColumns are the columns of an analytics.Latency.
+// latencyColumns are the columns of an callstore.Latency.
 const latencyColumns = "ms_5, ms_10, ms_25, ms_50, ms_100, ms_250, ms_500, ms_1000, ms_2500, ms_5000, ms_10000, ms_over"
 
 const callColumns = "app_id, hour_at, calls, errors, rate_limited, " + latencyColumns
@@ -28,7 +28,7 @@ func addedLatency(table string) string {
 	return strings.Join(added, ", ")
 }
 
-// latencySums are the sums of the columns of an analytics.Latency, after other columns.
+// latencySums are the sums of the columns of an callstore.Latency, after other columns.
 var latencySums = func() (sums string) {
 	for column := range strings.SplitSeq(latencyColumns, ", ") {
 		sums += ", CAST(SUM(" + column + ") AS BIGINT)"
@@ -44,11 +44,11 @@ var addCalls = "INSERT INTO partnerkit_calls (" + callColumns + `)
 		rate_limited = partnerkit_calls.rate_limited + excluded.rate_limited,
 		` + addedLatency("partnerkit_calls")
 
-// AddCalls implements analytics.Store. The writer's row is locked first: a batch that is
+// AddCalls implements callstore.Store. The writer's row is locked first: a batch that is
 // sent again while its first attempt still runs waits there for it.
-func (s *Store) AddCalls(ctx context.Context, batch analytics.Batch) error {
+func (s *Store) AddCalls(ctx context.Context, batch callstore.Batch) error {
 	// In one order, so that two writers cannot deadlock.
-	buckets := slices.SortedFunc(slices.Values(batch.Buckets), func(a, b analytics.Bucket) int {
+	buckets := slices.SortedFunc(slices.Values(batch.Buckets), func(a, b callstore.Bucket) int {
 		return cmp.Or(cmp.Compare(a.AppID, b.AppID), a.Hour.Compare(b.Hour))
 	})
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -75,18 +75,18 @@ func (s *Store) AddCalls(ctx context.Context, batch analytics.Batch) error {
 }
 
 // callValues returns the values of a bucket in the order of callColumns.
-func callValues(b analytics.Bucket) []any {
+func callValues(b callstore.Bucket) []any {
 	l := &b.Latency
 	return []any{b.AppID, b.Hour.UnixMilli(), b.Calls, b.Errors, b.RateLimited,
 		l[0], l[1], l[2], l[3], l[4], l[5], l[6], l[7], l[8], l[9], l[10], l[11]}
 }
 
-// Calls implements analytics.Store.
-func (s *Store) Calls(ctx context.Context, appID string, from, to time.Time) ([]analytics.Bucket, error) {
-	var buckets []analytics.Bucket
+// Calls implements callstore.Store.
+func (s *Store) Calls(ctx context.Context, appID string, from, to time.Time) ([]callstore.Bucket, error) {
+	var buckets []callstore.Bucket
 	query := s.sql.of("SELECT " + callColumns + " FROM partnerkit_calls WHERE app_id = $1 AND hour_at >= $2 AND hour_at < $3 ORDER BY hour_at")
 	err := storage.Each(ctx, s, query, []any{appID, from.UnixMilli(), to.UnixMilli()}, func(scan func(...any) error) error {
-		var b analytics.Bucket
+		var b callstore.Bucket
 		var hour int64
 		l := &b.Latency
 		err := scan(&b.AppID, &hour, &b.Calls, &b.Errors, &b.RateLimited,

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -13,9 +13,9 @@ import (
 // businessesPerPage is how many businesses one statement of AppEvents reads.
 const businessesPerPage = 64
 
-// AppEvents implements console.EventStore. It reads the numbers of all events that match, which
+// AppEvents implements consolestore.Store. It reads the numbers of all events that match, which
 // are in one narrow index, and the events themselves only for the page.
-func (s *Store) AppEvents(ctx context.Context, q console.EventQuery) ([]partner.Event, error) {
+func (s *Store) AppEvents(ctx context.Context, q consolestore.EventQuery) ([]partner.Event, error) {
 	var all []partner.Event
 	for businesses := range slices.Chunk(q.BusinessIDs, businessesPerPage) {
 		found, err := s.appEvents(ctx, q, businesses)
@@ -28,7 +28,7 @@ func (s *Store) AppEvents(ctx context.Context, q console.EventQuery) ([]partner.
 	return all[:min(len(all), q.Limit)], nil
 }
 
-func (s *Store) appEvents(ctx context.Context, q console.EventQuery, businesses []string) ([]partner.Event, error) {
+func (s *Store) appEvents(ctx context.Context, q consolestore.EventQuery, businesses []string) ([]partner.Event, error) {
 	var t statement
 	list := func(values []string) string {
 		marks := make([]string, len(values))

@@ -4,18 +4,19 @@ import (
 	"context"
 	"slices"
 
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-var _ appdata.Store = (*Store)(nil)
+var _ valuestore.Store = (*Store)(nil)
 
 const valueColumns = "v.id, v.resource_id, v.field_id, v.value, v.created_at, v.updated_at"
 
 // valueRow scans a row of valueColumns. Key and type of record are its
 // field's.
 type valueRow struct {
-	value            appdata.Value
+	value            valuestore.Value
 	field, text      string
 	created, updated int64
 }
@@ -24,18 +25,18 @@ func (r *valueRow) dest() []any {
 	return []any{&r.value.ID, &r.value.ResourceID, &r.field, &r.text, &r.created, &r.updated}
 }
 
-func (r *valueRow) decoded() appdata.Value {
+func (r *valueRow) decoded() valuestore.Value {
 	r.value.Value, r.value.CreatedAt, r.value.UpdatedAt = []byte(r.text), fromMS(r.created), fromMS(r.updated)
 	return r.value
 }
 
-// Values implements appdata.Store. The fields, which are few, are read separately.
-func (s *Store) Values(ctx context.Context, q appdata.Query) ([]appdata.Value, error) {
+// Values implements valuestore.Store. The fields, which are few, are read separately.
+func (s *Store) Values(ctx context.Context, q valuestore.Query) ([]valuestore.Value, error) {
 	declared, err := s.Fields(ctx, q.AppID)
 	if err != nil {
 		return nil, wrap("values", err)
 	}
-	fields := make(map[string]appdata.Field, len(declared))
+	fields := make(map[string]valuestore.Field, len(declared))
 	for _, f := range declared {
 		if (q.ResourceType == "" || f.ResourceType == q.ResourceType) && (q.Key == "" || f.Key == q.Key) {
 			fields[f.ID] = f
@@ -45,7 +46,7 @@ func (s *Store) Values(ctx context.Context, q appdata.Query) ([]appdata.Value, e
 		return nil, nil
 	}
 	ids := padded(q.ResourceIDs)
-	var found []appdata.Value
+	var found []valuestore.Value
 	err = storage.Each(ctx, s, s.sql.of("SELECT "+valueColumns+` FROM partnerkit_app_data_value v
 			WHERE v.space_id = (SELECT id FROM partnerkit_app_data_space WHERE app_id = $1 AND business_id = $2 AND ended_at IS NULL)
 			AND v.resource_id IN (`+places(2, len(ids))+") ORDER BY v.id"), append([]any{q.AppID, q.BusinessID}, anys(ids)...),
@@ -61,10 +62,10 @@ func (s *Store) Values(ctx context.Context, q appdata.Query) ([]appdata.Value, e
 	return found, wrap("values", err)
 }
 
-// WriteValues implements appdata.Store. It locks the fields and then the space, so that the
+// WriteValues implements valuestore.Store. It locks the fields and then the space, so that the
 // values it reads do not change before it writes: concurrent writes to the same space wait.
-func (s *Store) WriteValues(ctx context.Context, w appdata.Write) ([]appdata.Value, error) {
-	var all []appdata.Value
+func (s *Store) WriteValues(ctx context.Context, w valuestore.Write) ([]valuestore.Value, error) {
+	var all []valuestore.Value
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if err := tx.holdFields(ctx, w); err != nil {
 			return err
@@ -77,8 +78,8 @@ func (s *Store) WriteValues(ctx context.Context, w appdata.Write) ([]appdata.Val
 		if err != nil {
 			return err
 		}
-		all = make([]appdata.Value, len(w.Drafts))
-		var changed []appdata.Value
+		all = make([]valuestore.Value, len(w.Drafts))
+		var changed []valuestore.Value
 		var rows [][]any
 		for i, d := range w.Drafts {
 			all[i] = d.Value
@@ -108,8 +109,8 @@ func (s *Store) WriteValues(ctx context.Context, w appdata.Write) ([]appdata.Val
 	return all, wrap("write values", err)
 }
 
-// holdFields locks the fields of a write; appdata.ErrNotFound when one is gone.
-func (t *tx) holdFields(ctx context.Context, w appdata.Write) error {
+// holdFields locks the fields of a write; partner.ErrNotFound when one is gone.
+func (t *tx) holdFields(ctx context.Context, w valuestore.Write) error {
 	ids := make([]string, len(w.Drafts))
 	for i, d := range w.Drafts {
 		ids[i] = d.FieldID
@@ -125,13 +126,13 @@ func (t *tx) holdFields(ctx context.Context, w appdata.Write) error {
 			return scan(new(string))
 		})
 	if err == nil && held < len(ids) {
-		return appdata.ErrNotFound
+		return partner.ErrNotFound
 	}
 	return err
 }
 
 // holdSpace locks the space of a write, and makes it when there is none.
-func (t *tx) holdSpace(ctx context.Context, w appdata.Write) (id string, err error) {
+func (t *tx) holdSpace(ctx context.Context, w valuestore.Write) (id string, err error) {
 	err = t.one(ctx, `INSERT INTO partnerkit_app_data_space (id, app_id, business_id) VALUES ($1, $2, $3)
 		ON CONFLICT (app_id, business_id) WHERE ended_at IS NULL DO UPDATE SET ended_at = partnerkit_app_data_space.ended_at RETURNING id`,
 		[]any{w.SpaceID, w.AppID, w.BusinessID}, &id)
@@ -142,14 +143,14 @@ func (t *tx) holdSpace(ctx context.Context, w appdata.Write) (id string, err err
 type place struct{ resource, field string }
 
 // placed returns the values that stand where the drafts go.
-func (t *tx) placed(ctx context.Context, space string, drafts []appdata.Draft) (map[place]appdata.Value, error) {
+func (t *tx) placed(ctx context.Context, space string, drafts []valuestore.Draft) (map[place]valuestore.Value, error) {
 	resources, fields := make([]string, len(drafts)), make([]string, len(drafts))
 	for i, d := range drafts {
 		resources[i], fields[i] = d.ResourceID, d.FieldID
 	}
 	resources, fields = padded(resources), padded(fields)
 	n := len(resources)
-	there := make(map[place]appdata.Value, len(drafts))
+	there := make(map[place]valuestore.Value, len(drafts))
 	err := storage.Each(ctx, t.on, t.sql.of("SELECT "+valueColumns+` FROM partnerkit_app_data_value v
 			WHERE v.space_id = $1 AND v.resource_id IN (`+places(1, n)+") AND v.field_id IN ("+places(1+n, n)+")"),
 		append([]any{space}, anys(slices.Concat(resources, fields))...),
@@ -163,9 +164,9 @@ func (t *tx) placed(ctx context.Context, space string, drafts []appdata.Draft) (
 	return there, err
 }
 
-// DeleteValue implements appdata.Store. Concurrent writes to the space wait for it, and
+// DeleteValue implements valuestore.Store. Concurrent writes to the space wait for it, and
 // exactly one of several concurrent deletions finds the value.
-func (s *Store) DeleteValue(ctx context.Context, r appdata.Removal) error {
+func (s *Store) DeleteValue(ctx context.Context, r valuestore.Removal) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var row valueRow
 		err := tx.one(ctx, "SELECT "+valueColumns+`, f.resource_type, f.field_key FROM partnerkit_app_data_value v
@@ -184,7 +185,7 @@ func (s *Store) DeleteValue(ctx context.Context, r appdata.Removal) error {
 			return err
 		}
 		if n == 0 {
-			return appdata.ErrNotFound
+			return partner.ErrNotFound
 		}
 		if err := tx.record(ctx, r.Record(gone)); err != nil {
 			return err

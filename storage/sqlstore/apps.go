@@ -107,7 +107,7 @@ func (s *Store) App(ctx context.Context, id string) (partner.App, error) {
 	return row.value()
 }
 
-// LockApp implements console.LockStore.
+// LockApp implements consolestore.Store.
 func (s *Store) LockApp(ctx context.Context, id string) (app partner.App, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *tx) error {
 		app, err = tx.lockApp(ctx, id, tx.dialect.ForUpdate)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -13,7 +13,7 @@ const assetColumns = "id, kind, content_type, width, height, size, created_at"
 
 // assetRow scans a row of assetColumns.
 type assetRow struct {
-	asset   console.Asset
+	asset   consolestore.Asset
 	created int64
 }
 
@@ -22,13 +22,13 @@ func (r *assetRow) dest() []any {
 	return []any{&a.ID, &a.Kind, &a.ContentType, &a.Width, &a.Height, &a.Size, &r.created}
 }
 
-func (r *assetRow) value() console.Asset {
+func (r *assetRow) value() consolestore.Asset {
 	r.asset.CreatedAt = fromMS(r.created)
 	return r.asset
 }
 
-// AddAsset implements console.AssetStore.
-func (s *Store) AddAsset(ctx context.Context, a console.Asset, limit int) error {
+// AddAsset implements consolestore.Store.
+func (s *Store) AddAsset(ctx context.Context, a consolestore.Asset, limit int) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if _, err := tx.roomFor(ctx, a.AppID, "partnerkit_asset", limit); err != nil {
 			return err
@@ -53,18 +53,18 @@ func (t *tx) roomFor(ctx context.Context, appID, table string, limit int) (partn
 		return app, err
 	}
 	if has >= limit {
-		return app, console.ErrFull
+		return app, consolestore.ErrFull
 	}
 	return app, nil
 }
 
-// Assets implements console.AssetStore.
-func (s *Store) Assets(ctx context.Context, q console.AssetQuery) ([]console.Asset, error) {
+// Assets implements consolestore.Store.
+func (s *Store) Assets(ctx context.Context, q consolestore.AssetQuery) ([]consolestore.Asset, error) {
 	if q.AssetID == "" {
 		all, err := readAssets(ctx, s, s.sql, q.AppID)
 		return all, wrap("assets", err)
 	}
-	row := assetRow{asset: console.Asset{AppID: q.AppID}}
+	row := assetRow{asset: consolestore.Asset{AppID: q.AppID}}
 	err := s.read(ctx, "SELECT "+assetColumns+", data FROM partnerkit_asset WHERE app_id = $1 AND id = $2", []any{q.AppID, q.AssetID}, append(row.dest(), &row.asset.Data)...)
 	if errors.Is(err, storage.ErrNoRows) {
 		return nil, nil
@@ -72,14 +72,14 @@ func (s *Store) Assets(ctx context.Context, q console.AssetQuery) ([]console.Ass
 	if err != nil {
 		return nil, wrap("asset", err)
 	}
-	return []console.Asset{row.value()}, nil
+	return []consolestore.Asset{row.value()}, nil
 }
 
-func readAssets(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]console.Asset, error) {
-	var all []console.Asset
+func readAssets(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]consolestore.Asset, error) {
+	var all []consolestore.Asset
 	err := storage.Each(ctx, from, sql.of("SELECT "+assetColumns+" FROM partnerkit_asset WHERE app_id = $1 ORDER BY id"), []any{appID},
 		func(scan func(...any) error) error {
-			row := assetRow{asset: console.Asset{AppID: appID}}
+			row := assetRow{asset: consolestore.Asset{AppID: appID}}
 			if err := scan(row.dest()...); err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func readAssets(ctx context.Context, from storage.Querier, sql *sqlText, appID s
 	return all, err
 }
 
-// DeleteAsset implements console.AssetStore. It holds the app as a save does.
+// DeleteAsset implements consolestore.Store. It holds the app as a save does.
 func (s *Store) DeleteAsset(ctx context.Context, appID, assetID string) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if _, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate); err != nil {
@@ -100,7 +100,7 @@ func (s *Store) DeleteAsset(ctx context.Context, appID, assetID string) error {
 			return err
 		}
 		if listing := listings[appID]; listing.Revision.Shows(assetID) || listing.Live != nil && listing.Live.Shows(assetID) {
-			return console.ErrAssetInUse
+			return consolestore.ErrAssetInUse
 		}
 		return changedOne(tx.exec(ctx, "DELETE FROM partnerkit_asset WHERE app_id = $1 AND id = $2", appID, assetID))
 	})

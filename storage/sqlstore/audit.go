@@ -17,7 +17,7 @@ func auditRow(e audit.Entry) []any {
 	return []any{e.ID, e.AppID, e.UserID, e.ByDeveloper, string(e.Action), e.Target, e.Detail, e.Reason, e.Token, ms(e.At)}
 }
 
-// RecordAudit implements console.AuditStore.
+// RecordAudit implements consolestore.Store.
 func (s *Store) RecordAudit(ctx context.Context, e audit.Entry) error {
 	_, err := s.exec(ctx, insertAudit, auditRow(e)...)
 	return wrap("record audit", err)
@@ -31,7 +31,7 @@ func (t *tx) audit(ctx context.Context, e audit.Entry) error {
 	return t.later(ctx, insertAudit, auditRow(e)...)
 }
 
-// Audit implements console.AuditStore and operator.Store. It asks for one organization
+// Audit implements consolestore.Store and consolestore.Store. It asks for one organization
 // after the other: for several at once SQLite would rather read the log of all.
 func (s *Store) Audit(ctx context.Context, q audit.Query) ([]audit.Entry, error) {
 	switch {

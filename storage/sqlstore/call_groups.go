@@ -5,13 +5,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // addGroups adds counts to groups, in one order, so that two writers cannot deadlock.
-func (t *tx) addGroups(ctx context.Context, groups []analytics.Group) error {
-	sorted := slices.SortedFunc(slices.Values(groups), func(a, b analytics.Group) int {
+func (t *tx) addGroups(ctx context.Context, groups []callstore.Group) error {
+	sorted := slices.SortedFunc(slices.Values(groups), func(a, b callstore.Group) int {
 		return cmp.Or(cmp.Compare(a.AppID, b.AppID), cmp.Compare(a.By, b.By), a.Day.Compare(b.Day), cmp.Compare(a.Key, b.Key))
 	})
 	for _, g := range sorted {
@@ -27,14 +27,14 @@ func (t *tx) addGroups(ctx context.Context, groups []analytics.Group) error {
 	return nil
 }
 
-// CallGroups implements analytics.GroupStore.
-func (s *Store) CallGroups(ctx context.Context, q analytics.GroupQuery) ([]analytics.Group, error) {
-	var groups []analytics.Group
+// CallGroups implements callstore.Store.
+func (s *Store) CallGroups(ctx context.Context, q callstore.GroupQuery) ([]callstore.Group, error) {
+	var groups []callstore.Group
 	err := storage.Each(ctx, s, s.sql.of(`SELECT name, CAST(SUM(calls) AS BIGINT), CAST(SUM(errors) AS BIGINT), CAST(SUM(rate_limited) AS BIGINT)
 		FROM partnerkit_calls_group WHERE app_id = $1 AND kind = $2 AND day_at >= $3 AND day_at < $4
 		GROUP BY name ORDER BY 2 DESC, 1 LIMIT $5`), []any{q.AppID, string(q.By), ms(q.From), ms(q.To), q.Limit},
 		func(scan func(...any) error) error {
-			g := analytics.Group{AppID: q.AppID, By: q.By}
+			g := callstore.Group{AppID: q.AppID, By: q.By}
 			err := scan(&g.Key, &g.Calls, &g.Errors, &g.RateLimited)
 			groups = append(groups, g)
 			return err
@@ -42,9 +42,9 @@ func (s *Store) CallGroups(ctx context.Context, q analytics.GroupQuery) ([]analy
 	return groups, wrap("call groups", err)
 }
 
-// Usage implements analytics.UsageStore. The key of the table has the order of the list.
-func (s *Store) Usage(ctx context.Context, q analytics.UsageQuery) ([]analytics.Usage, error) {
-	var all []analytics.Usage
+// Usage implements callstore.Store. The key of the table has the order of the list.
+func (s *Store) Usage(ctx context.Context, q callstore.UsageQuery) ([]callstore.Usage, error) {
+	var all []callstore.Usage
 	day, business := ms(q.From)-1, "" // which no entry has
 	if !q.After.Day.Before(q.From) {
 		day, business = ms(q.After.Day), q.After.BusinessID
@@ -53,7 +53,7 @@ func (s *Store) Usage(ctx context.Context, q analytics.UsageQuery) ([]analytics.
 		WHERE app_id = $1 AND kind = 'business' AND (day_at, name) > ($2, $3) AND day_at <= $4
 		ORDER BY day_at, name LIMIT $5`), []any{q.AppID, day, business, ms(q.To), q.Limit},
 		func(scan func(...any) error) error {
-			var one analytics.Usage
+			var one callstore.Usage
 			var day int64
 			err := scan(&day, &one.BusinessID, &one.Calls, &one.Errors, &one.Bytes)
 			one.Day = fromMS(day)

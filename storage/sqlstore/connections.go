@@ -86,7 +86,7 @@ func (s *Store) installations(ctx context.Context, query string, args ...any) ([
 	return all, err
 }
 
-// BusinessInstallations implements console.Store.
+// BusinessInstallations implements consolestore.Store.
 func (s *Store) BusinessInstallations(ctx context.Context, appID, afterBusinessID string, limit int) ([]partner.Installation, error) {
 	all, err := s.installations(ctx, "SELECT "+installationColumns+` FROM partnerkit_installation AS shown
 		WHERE app_id = $1 AND business_id > $2 AND NOT EXISTS (SELECT 1 FROM partnerkit_installation AS newer

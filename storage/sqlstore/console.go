@@ -4,14 +4,14 @@ import (
 	"context"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-var _ console.Store = (*Store)(nil)
+var _ consolestore.Store = (*Store)(nil)
 
-// Apps implements oauthstore.Store and console.Store.
+// Apps implements oauthstore.Store and consolestore.Store.
 func (s *Store) Apps(ctx context.Context, q partner.AppQuery) ([]partner.App, error) {
 	var args []any
 	where := make([]string, 0, 2)

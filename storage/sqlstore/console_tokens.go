@@ -5,14 +5,14 @@ import (
 	"database/sql"
 	"time"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 const consoleTokenColumns = "id, digest, organization_id, user_id, name, created_at, expires_at, revoked_at" //nolint:gosec // names of columns
 
-// CreateConsoleToken implements console.TokenStore.
-func (s *Store) CreateConsoleToken(ctx context.Context, t console.Token, limit int) error {
+// CreateConsoleToken implements consolestore.Store.
+func (s *Store) CreateConsoleToken(ctx context.Context, t consolestore.Token, limit int) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if err := tx.lockOrganization(ctx, t.OrganizationID); err != nil {
 			return err
@@ -24,7 +24,7 @@ func (s *Store) CreateConsoleToken(ctx context.Context, t console.Token, limit i
 			return err
 		}
 		if has >= limit {
-			return console.ErrTooManyTokens
+			return consolestore.ErrTooManyTokens
 		}
 		_, err = tx.exec(ctx, "INSERT INTO partnerkit_console_token ("+consoleTokenColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
 			t.ID, t.Digest.Bytes(), t.OrganizationID, t.UserID, t.Name, ms(t.CreatedAt), ms(t.ExpiresAt))
@@ -33,16 +33,16 @@ func (s *Store) CreateConsoleToken(ctx context.Context, t console.Token, limit i
 	return wrap("create console token", err)
 }
 
-// ConsoleToken implements console.TokenStore.
-func (s *Store) ConsoleToken(ctx context.Context, digest storage.Digest) (t console.Token, err error) {
+// ConsoleToken implements consolestore.Store.
+func (s *Store) ConsoleToken(ctx context.Context, digest storage.Digest) (t consolestore.Token, err error) {
 	var row consoleTokenRow
 	err = s.read(ctx, "SELECT "+consoleTokenColumns+" FROM partnerkit_console_token WHERE digest = $1", []any{digest.Bytes()}, row.dest()...)
 	return row.value(), wrap("console token", notFound(err))
 }
 
-// ConsoleTokens implements console.TokenStore.
-func (s *Store) ConsoleTokens(ctx context.Context, organizationID string) ([]console.Token, error) {
-	var tokens []console.Token
+// ConsoleTokens implements consolestore.Store.
+func (s *Store) ConsoleTokens(ctx context.Context, organizationID string) ([]consolestore.Token, error) {
+	var tokens []consolestore.Token
 	err := storage.Each(ctx, s, s.sql.of("SELECT "+consoleTokenColumns+" FROM partnerkit_console_token WHERE organization_id = $1 AND revoked_at IS NULL ORDER BY id"),
 		[]any{organizationID}, func(scan func(...any) error) error {
 			var row consoleTokenRow
@@ -53,7 +53,7 @@ func (s *Store) ConsoleTokens(ctx context.Context, organizationID string) ([]con
 	return tokens, wrap("console tokens", err)
 }
 
-// RevokeConsoleToken implements console.TokenStore.
+// RevokeConsoleToken implements consolestore.Store.
 func (s *Store) RevokeConsoleToken(ctx context.Context, organizationID, tokenID string, at time.Time) (name string, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *tx) error {
 		return tx.one(ctx, "UPDATE partnerkit_console_token SET revoked_at = $3 WHERE id = $1 AND organization_id = $2 AND revoked_at IS NULL RETURNING name",
@@ -63,7 +63,7 @@ func (s *Store) RevokeConsoleToken(ctx context.Context, organizationID, tokenID 
 }
 
 type consoleTokenRow struct {
-	token            console.Token
+	token            consolestore.Token
 	created, expires int64
 	revoked          sql.NullInt64
 }
@@ -73,7 +73,7 @@ func (r *consoleTokenRow) dest() []any {
 	return []any{&t.ID, &t.Digest, &t.OrganizationID, &t.UserID, &t.Name, &r.created, &r.expires, &r.revoked}
 }
 
-func (r *consoleTokenRow) value() console.Token {
+func (r *consoleTokenRow) value() consolestore.Token {
 	t := r.token
 	t.CreatedAt, t.ExpiresAt, t.RevokedAt = fromMS(r.created), fromMS(r.expires), fromNullMS(r.revoked)
 	return t

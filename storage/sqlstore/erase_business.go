@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
@@ -184,10 +184,10 @@ func eraseUsage(ctx context.Context, tx *tx, e oauthstore.EraseBusiness, after s
 		return done, "", err
 	}
 	for _, app := range apps {
-		var groups []analytics.Group
+		var groups []callstore.Group
 		err := storage.Each(ctx, tx.on, tx.sql.of(`DELETE FROM partnerkit_calls_group WHERE app_id = $1 AND kind = 'business' AND name = $2
 			RETURNING kind, day_at, calls, errors, rate_limited, bytes`), []any{app, e.BusinessID}, func(scan func(...any) error) error {
-			g := analytics.Group{AppID: app, Key: partner.ErasedBusiness}
+			g := callstore.Group{AppID: app, Key: partner.ErasedBusiness}
 			var day int64
 			err := scan((*string)(&g.By), &day, &g.Calls, &g.Errors, &g.RateLimited, &g.Bytes)
 			g.Day = fromMS(day)

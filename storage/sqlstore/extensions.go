@@ -3,22 +3,22 @@ package sqlstore
 import (
 	"context"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Extensions implements console.ExtensionStore.
-func (s *Store) Extensions(ctx context.Context, appID string) ([]console.Extension, error) {
+// Extensions implements consolestore.Store.
+func (s *Store) Extensions(ctx context.Context, appID string) ([]consolestore.Extension, error) {
 	all, err := readExtensions(ctx, s, s.sql, appID)
 	return all, wrap("extensions", err)
 }
 
-func readExtensions(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]console.Extension, error) {
-	var all []console.Extension
+func readExtensions(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]consolestore.Extension, error) {
+	var all []consolestore.Extension
 	err := storage.Each(ctx, from, sql.of("SELECT id, resource_type, path, label, created_at, updated_at FROM partnerkit_extension WHERE app_id = $1 ORDER BY id"), []any{appID},
 		func(scan func(...any) error) error {
-			e := console.Extension{AppID: appID}
+			e := consolestore.Extension{AppID: appID}
 			var created, updated int64
 			err := scan(&e.ID, &e.ResourceType, &e.Path, &e.Label, &created, &updated)
 			e.CreatedAt, e.UpdatedAt = fromMS(created), fromMS(updated)
@@ -28,9 +28,9 @@ func readExtensions(ctx context.Context, from storage.Querier, sql *sqlText, app
 	return all, err
 }
 
-// ChangeExtensions implements console.ExtensionStore. It holds the app, which every change of
+// ChangeExtensions implements consolestore.Store. It holds the app, which every change of
 // its extensions waits for.
-func (s *Store) ChangeExtensions(ctx context.Context, appID string, change func(partner.App, []console.Extension) ([]console.Extension, error)) error {
+func (s *Store) ChangeExtensions(ctx context.Context, appID string, change func(partner.App, []consolestore.Extension) ([]consolestore.Extension, error)) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		app, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate)
 		if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) ChangeExtensions(ctx context.Context, appID string, change func(
 		if err != nil {
 			return err
 		}
-		diff, err := changedItems(before, func(e console.Extension) string { return e.ID }, func(all []console.Extension) ([]console.Extension, error) { return change(app, all) })
+		diff, err := changedItems(before, func(e consolestore.Extension) string { return e.ID }, func(all []consolestore.Extension) ([]consolestore.Extension, error) { return change(app, all) })
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/partnerkit/partnerkit/appdata"
+	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -15,7 +16,7 @@ const fieldColumns = "id, app_id, resource_type, field_key, type, label, rules, 
 
 // fieldRow scans a row of fieldColumns.
 type fieldRow struct {
-	field            appdata.Field
+	field            valuestore.Field
 	rules            string
 	created, updated int64
 }
@@ -25,7 +26,7 @@ func (r *fieldRow) dest() []any {
 	return []any{&f.ID, &f.AppID, &f.ResourceType, &f.Key, (*string)(&f.Type), &f.Label, &r.rules, &r.created, &r.updated, &f.Version}
 }
 
-func (r *fieldRow) value() (appdata.Field, error) {
+func (r *fieldRow) value() (valuestore.Field, error) {
 	r.field.CreatedAt, r.field.UpdatedAt = fromMS(r.created), fromMS(r.updated)
 	if err := json.Unmarshal([]byte(r.rules), &r.field.Rules); err != nil {
 		return r.field, fmt.Errorf("stored rules: %w", err)
@@ -33,19 +34,19 @@ func (r *fieldRow) value() (appdata.Field, error) {
 	return r.field, nil
 }
 
-func rulesText(r appdata.Rules) (string, error) {
+func rulesText(r valuestore.Rules) (string, error) {
 	text, err := json.Marshal(r)
 	return string(text), err
 }
 
-// Fields implements appdata.FieldStore.
-func (s *Store) Fields(ctx context.Context, appID string) ([]appdata.Field, error) {
+// Fields implements valuestore.Store.
+func (s *Store) Fields(ctx context.Context, appID string) ([]valuestore.Field, error) {
 	all, err := readFields(ctx, s, s.sql, appID)
 	return all, wrap("fields", err)
 }
 
-func readFields(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]appdata.Field, error) {
-	var all []appdata.Field
+func readFields(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]valuestore.Field, error) {
+	var all []valuestore.Field
 	err := storage.Each(ctx, from, sql.of("SELECT "+fieldColumns+" FROM partnerkit_app_data_field WHERE app_id = $1 AND deleted_at IS NULL ORDER BY created_at, id"), []any{appID},
 		func(scan func(...any) error) error {
 			var row fieldRow
@@ -59,10 +60,10 @@ func readFields(ctx context.Context, from storage.Querier, sql *sqlText, appID s
 	return all, err
 }
 
-// ChangeFields implements appdata.FieldStore. It holds the app, which every change of its
+// ChangeFields implements valuestore.Store. It holds the app, which every change of its
 // fields waits for. Deleting a field marks its row, and waits for writes of values that hold
 // it.
-func (s *Store) ChangeFields(ctx context.Context, appID string, now time.Time, change func([]appdata.Field) ([]appdata.Field, error)) error {
+func (s *Store) ChangeFields(ctx context.Context, appID string, now time.Time, change func([]valuestore.Field) ([]valuestore.Field, error)) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var one int
 		if err := tx.one(ctx, "SELECT 1 FROM partnerkit_app WHERE id = $1"+tx.dialect.ForUpdate, []any{appID}, &one); err != nil {
@@ -72,7 +73,7 @@ func (s *Store) ChangeFields(ctx context.Context, appID string, now time.Time, c
 		if err != nil {
 			return err
 		}
-		diff, err := changedItems(before, func(f appdata.Field) string { return f.ID }, change)
+		diff, err := changedItems(before, func(f valuestore.Field) string { return f.ID }, change)
 		if err != nil {
 			return err
 		}
@@ -97,7 +98,7 @@ func (s *Store) ChangeFields(ctx context.Context, appID string, now time.Time, c
 	return wrap("change fields", err)
 }
 
-func (t *tx) updateField(ctx context.Context, f appdata.Field) error {
+func (t *tx) updateField(ctx context.Context, f valuestore.Field) error {
 	rules, err := rulesText(f.Rules)
 	if err != nil {
 		return err
@@ -106,7 +107,7 @@ func (t *tx) updateField(ctx context.Context, f appdata.Field) error {
 	return err
 }
 
-func (t *tx) addField(ctx context.Context, f appdata.Field) error {
+func (t *tx) addField(ctx context.Context, f valuestore.Field) error {
 	rules, err := rulesText(f.Rules)
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ func (t *tx) addField(ctx context.Context, f appdata.Field) error {
 		ON CONFLICT (app_id, resource_type, field_key) WHERE deleted_at IS NULL DO NOTHING`,
 		f.ID, f.AppID, f.ResourceType, f.Key, string(f.Type), f.Label, rules, ms(f.CreatedAt), ms(f.UpdatedAt), f.Version)
 	if err == nil && n == 0 {
-		return appdata.ErrTaken
+		return valuestore.ErrTaken
 	}
 	return err
 }
@@ -123,7 +124,7 @@ func (t *tx) addField(ctx context.Context, f appdata.Field) error {
 // noAppData turns an empty result into the error of the interface.
 func noAppData(err error) error {
 	if errors.Is(err, storage.ErrNoRows) {
-		return appdata.ErrNotFound
+		return partner.ErrNotFound
 	}
 	return err
 }

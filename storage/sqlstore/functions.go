@@ -3,21 +3,21 @@ package sqlstore
 import (
 	"context"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Functions implements console.FunctionStore.
-func (s *Store) Functions(ctx context.Context, appID string) ([]console.Function, error) {
+// Functions implements consolestore.Store.
+func (s *Store) Functions(ctx context.Context, appID string) ([]consolestore.Function, error) {
 	all, err := readFunctions(ctx, s, s.sql, appID)
 	return all, wrap("functions", err)
 }
 
-func readFunctions(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]console.Function, error) {
-	var all []console.Function
+func readFunctions(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]consolestore.Function, error) {
+	var all []consolestore.Function
 	err := storage.Each(ctx, from, sql.of("SELECT id, name, source, created_at FROM partnerkit_function WHERE app_id = $1 ORDER BY id"), []any{appID},
 		func(scan func(...any) error) error {
-			f := console.Function{AppID: appID}
+			f := consolestore.Function{AppID: appID}
 			var created int64
 			err := scan(&f.ID, &f.Name, &f.Source, &created)
 			f.CreatedAt = fromMS(created)
@@ -27,9 +27,9 @@ func readFunctions(ctx context.Context, from storage.Querier, sql *sqlText, appI
 	return all, err
 }
 
-// ChangeFunctions implements console.FunctionStore. It holds the app, which every change of
+// ChangeFunctions implements consolestore.Store. It holds the app, which every change of
 // its functions waits for.
-func (s *Store) ChangeFunctions(ctx context.Context, appID string, change func([]console.Function) ([]console.Function, error)) error {
+func (s *Store) ChangeFunctions(ctx context.Context, appID string, change func([]consolestore.Function) ([]consolestore.Function, error)) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if _, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (s *Store) ChangeFunctions(ctx context.Context, appID string, change func([
 		if err != nil {
 			return err
 		}
-		diff, err := changedItems(before, func(f console.Function) string { return f.ID }, change)
+		diff, err := changedItems(before, func(f consolestore.Function) string { return f.ID }, change)
 		if err != nil {
 			return err
 		}

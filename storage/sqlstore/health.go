@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
@@ -57,7 +57,7 @@ type failedAttempt struct {
 type minute struct {
 	succeeded, failed     int
 	succeededAt, failedAt int64
-	latency               analytics.Latency
+	latency               callstore.Latency
 }
 
 func (m *minute) add(at int64, succeeded bool, took time.Duration) { //nolint:revive // the outcome, not a switch
@@ -331,11 +331,11 @@ func (s *Store) rateAttempts(ctx context.Context, all []partner.Webhook, now tim
 }
 
 // AttemptHours implements webhooks.DeliveryStore.
-func (s *Store) AttemptHours(ctx context.Context, webhookID string, since time.Time) ([]analytics.AttemptHour, error) {
-	var all []analytics.AttemptHour
+func (s *Store) AttemptHours(ctx context.Context, webhookID string, since time.Time) ([]callstore.AttemptHour, error) {
+	var all []callstore.AttemptHour
 	err := storage.Each(ctx, s, s.sql.of(`SELECT minute_at / 3600000, CAST(SUM(succeeded) AS BIGINT), CAST(SUM(failed) AS BIGINT)`+latencySums+`
 		FROM partnerkit_webhook_minute WHERE webhook_id = $1 AND minute_at >= $2 GROUP BY 1 ORDER BY 1`), []any{webhookID, ms(since)}, func(scan func(...any) error) error {
-		var one analytics.AttemptHour
+		var one callstore.AttemptHour
 		var hour int64
 		l := &one.Latency
 		err := scan(&hour, &one.Succeeded, &one.Failed, &l[0], &l[1], &l[2], &l[3], &l[4], &l[5], &l[6], &l[7], &l[8], &l[9], &l[10], &l[11])

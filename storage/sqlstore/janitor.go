@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
@@ -92,7 +92,7 @@ func (s *Store) purgeOAuth(ctx context.Context, p storage.Purge) (int, error) {
 		{remove("partnerkit_code", "id", "id", ""), old(id.Code, cmp.Or(live.Code, oauthserver.CodeLifetime), keepCodes)},
 		{remove("partnerkit_device_code", "id", "id", ""), old(id.Device, cmp.Or(live.DeviceCode, oauthserver.DeviceCodeLifetime), keepCodes)},
 		{remove("partnerkit_registration_token", "id", "id", ""), old(id.RegistrationToken, cmp.Or(live.RegistrationToken, oauthserver.RegistrationTokenLifetime), keepRegistrationTokens)},
-		{remove("partnerkit_console_token", "id", "id", ""), old(id.ConsoleToken, console.MaxTokenLifetime, keepCodes)},
+		{remove("partnerkit_console_token", "id", "id", ""), old(id.ConsoleToken, consolestore.MaxTokenLifetime, keepCodes)},
 		{remove("partnerkit_access_token", "id", "id", ""), old(id.Token, cmp.Or(live.AccessToken, oauthserver.AccessTokenLifetime), keepAccessTokens)},
 		{remove("partnerkit_used_session_token", "token_id", "expires_at", ""), ms(p.Before.Add(-keepCodes))},
 		{remove("partnerkit_used_assertion", "digest", "expires_at", ""), ms(p.Before.Add(-keepAssertions))},

@@ -3,37 +3,37 @@ package sqlstore
 import (
 	"context"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// Listing implements console.ListingStore.
-func (s *Store) Listing(ctx context.Context, appID string) (console.Listing, error) {
+// Listing implements consolestore.Store.
+func (s *Store) Listing(ctx context.Context, appID string) (consolestore.Listing, error) {
 	listings, err := s.Listings(ctx, appID)
 	if err != nil {
-		return console.Listing{}, err
+		return consolestore.Listing{}, err
 	}
 	listing, ok := listings[appID]
 	if !ok {
-		return console.Listing{}, wrap("listing", partner.ErrNotFound)
+		return consolestore.Listing{}, wrap("listing", partner.ErrNotFound)
 	}
 	return listing, nil
 }
 
-// Listings implements console.ReviewStore.
-func (s *Store) Listings(ctx context.Context, appIDs ...string) (map[string]console.Listing, error) {
+// Listings implements consolestore.Store.
+func (s *Store) Listings(ctx context.Context, appIDs ...string) (map[string]consolestore.Listing, error) {
 	listings, err := readListings(ctx, s, s.sql, appIDs...)
 	return listings, wrap("listings", err)
 }
 
-func readListings(ctx context.Context, from storage.Querier, text *sqlText, appIDs ...string) (map[string]console.Listing, error) {
-	listings := make(map[string]console.Listing)
+func readListings(ctx context.Context, from storage.Querier, text *sqlText, appIDs ...string) (map[string]consolestore.Listing, error) {
+	listings := make(map[string]consolestore.Listing)
 	err := eachIn(ctx, from, text.of(`SELECT is_live, is_latest, version, id, state, slug, name, summary, description, icon_asset_id, screenshot_asset_ids,
 			publisher, terms_url, privacy_url, note, reviewer_id, submitted_at, created_at, updated_at,
 			app_name, app_redirect_uris, app_scopes, app_app_url, app_id
 		FROM partnerkit_listing_revision WHERE app_id IN`), appIDs, func(scan func(...any) error) error {
-		var r console.Revision
+		var r consolestore.Revision
 		var app profileRow
 		var isLive, isLatest bool
 		var version int64
@@ -64,10 +64,10 @@ func readListings(ctx context.Context, from storage.Querier, text *sqlText, appI
 	return listings, err
 }
 
-// ChangeListing implements console.ListingStore. Concurrent changes to the listing or the
+// ChangeListing implements consolestore.Store. Concurrent changes to the listing or the
 // assets of the app wait for the app's row.
-func (s *Store) ChangeListing(ctx context.Context, appID string, step func(console.ListingStanding) (console.Revision, error)) (console.Listing, error) {
-	var changed console.Listing
+func (s *Store) ChangeListing(ctx context.Context, appID string, step func(consolestore.ListingStanding) (consolestore.Revision, error)) (consolestore.Listing, error) {
+	var changed consolestore.Listing
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		if _, err := tx.lockApp(ctx, appID, tx.dialect.ForUpdate); err != nil {
 			return err
@@ -76,7 +76,7 @@ func (s *Store) ChangeListing(ctx context.Context, appID string, step func(conso
 		if err != nil {
 			return err
 		}
-		var before *console.Listing
+		var before *consolestore.Listing
 		if listing, ok := listings[appID]; ok {
 			before = &listing
 		}
@@ -84,12 +84,12 @@ func (s *Store) ChangeListing(ctx context.Context, appID string, step func(conso
 		if err != nil {
 			return err
 		}
-		next, err := step(console.ListingStanding{Listing: before, Assets: assets})
+		next, err := step(consolestore.ListingStanding{Listing: before, Assets: assets})
 		if err != nil {
 			return err
 		}
 		next.AppID = appID
-		changed = console.Listing{Revision: next, Version: 1}
+		changed = consolestore.Listing{Revision: next, Version: 1}
 		if before != nil {
 			changed.Live, changed.Version = before.Live, before.Version+1
 		}
@@ -99,7 +99,7 @@ func (s *Store) ChangeListing(ctx context.Context, appID string, step func(conso
 		if err := tx.saveRevision(ctx, before, next, changed.Version); err != nil {
 			return err
 		}
-		if next.State == console.RevisionApproved {
+		if next.State == consolestore.RevisionApproved {
 			if err := tx.publish(ctx, changed.Live, next); err != nil {
 				return err
 			}
@@ -118,14 +118,14 @@ func (t *tx) claimSlug(ctx context.Context, appID, slug string) error {
 	err := t.one(ctx, `INSERT INTO partnerkit_listing_slug (slug, app_id) VALUES ($1, $2)
 		ON CONFLICT (slug) DO UPDATE SET app_id = partnerkit_listing_slug.app_id RETURNING app_id`, []any{slug, appID}, &owner)
 	if err == nil && owner != appID {
-		return console.ErrSlugTaken
+		return consolestore.ErrSlugTaken
 	}
 	return err
 }
 
 // saveRevision writes the latest revision over the one before, or beside it when it has
 // an id of its own.
-func (t *tx) saveRevision(ctx context.Context, before *console.Listing, r console.Revision, version int64) error {
+func (t *tx) saveRevision(ctx context.Context, before *consolestore.Listing, r consolestore.Revision, version int64) error {
 	values := append([]any{
 		r.ID, string(r.State), r.Slug, r.Name, r.Summary, r.Description, r.IconAssetID, list(r.ScreenshotAssetIDs),
 		r.Publisher, r.TermsURL, r.PrivacyURL, r.Note, r.ReviewerID, ms(r.SubmittedAt), ms(r.UpdatedAt), version,
@@ -148,7 +148,7 @@ func (t *tx) saveRevision(ctx context.Context, before *console.Listing, r consol
 }
 
 // publish makes a revision live in place of the one before.
-func (t *tx) publish(ctx context.Context, before *console.Revision, r console.Revision) error {
+func (t *tx) publish(ctx context.Context, before *consolestore.Revision, r consolestore.Revision) error {
 	if before != nil {
 		if _, err := t.exec(ctx, "DELETE FROM partnerkit_listing_revision WHERE id = $1", before.ID); err != nil {
 			return err

@@ -6,13 +6,11 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
-
-var _ operator.Store = (*Store)(nil)
 
 // openReviews are the revisions of listings and the submissions of apps that wait for a
 // decision.
@@ -22,12 +20,12 @@ const openReviews = ` FROM (
 	) r JOIN partnerkit_app a ON a.id = r.app_id
 	WHERE r.state IN ('submitted', 'in_review') AND a.status <> 'DEACTIVATED'`
 
-// Reviews implements operator.Store.
-func (s *Store) Reviews(ctx context.Context, q operator.ReviewQuery) ([]operator.Review, error) {
-	var all []operator.Review
+// Reviews implements consolestore.Store.
+func (s *Store) Reviews(ctx context.Context, q consolestore.ReviewQuery) ([]consolestore.QueuedReview, error) {
+	var all []consolestore.QueuedReview
 	err := storage.Each(ctx, s, s.sql.of(`SELECT a.id, a.name, a.organization_id, r.id, r.name, r.state, r.reviewer_id, r.submitted_at`+openReviews+` AND (r.submitted_at, r.id) > ($1, $2)
 		ORDER BY r.submitted_at, r.id LIMIT $3`), []any{ms(q.AfterTime), q.AfterID, q.Limit}, func(scan func(...any) error) error {
-		var one operator.Review
+		var one consolestore.QueuedReview
 		var submitted int64
 		err := scan(&one.AppID, &one.AppName, &one.OrganizationID, &one.ID, &one.ListingName, &one.State, &one.ReviewerID, &submitted)
 		one.SubmittedAt = fromMS(submitted)
@@ -37,11 +35,11 @@ func (s *Store) Reviews(ctx context.Context, q operator.ReviewQuery) ([]operator
 	return all, wrap("reviews", err)
 }
 
-// TrustedDocuments implements operator.Store.
-func (s *Store) TrustedDocuments(ctx context.Context) ([]operator.TrustedDocument, error) {
-	var all []operator.TrustedDocument
+// TrustedDocuments implements consolestore.Store.
+func (s *Store) TrustedDocuments(ctx context.Context) ([]consolestore.TrustedDocument, error) {
+	var all []consolestore.TrustedDocument
 	err := storage.Each(ctx, s, s.sql.of("SELECT id, host, created_at FROM partnerkit_trusted_document ORDER BY id"), nil, func(scan func(...any) error) error {
-		var one operator.TrustedDocument
+		var one consolestore.TrustedDocument
 		var created int64
 		err := scan(&one.ID, &one.Host, &created)
 		one.CreatedAt = fromMS(created)
@@ -51,18 +49,18 @@ func (s *Store) TrustedDocuments(ctx context.Context) ([]operator.TrustedDocumen
 	return all, wrap("trusted documents", err)
 }
 
-// AddTrustedDocument implements operator.Store. The unique host decides between two at once.
-func (s *Store) AddTrustedDocument(ctx context.Context, d operator.TrustedDocument) error {
+// AddTrustedDocument implements consolestore.Store. The unique host decides between two at once.
+func (s *Store) AddTrustedDocument(ctx context.Context, d consolestore.TrustedDocument) error {
 	n, err := s.exec(ctx, "INSERT INTO partnerkit_trusted_document (id, host, created_at) VALUES ($1, $2, $3) ON CONFLICT (host) DO NOTHING", d.ID, d.Host, ms(d.CreatedAt))
 	if err == nil && n == 0 {
-		err = operator.ErrTrusted
+		err = consolestore.ErrTrusted
 	}
 	return wrap("add trusted document", err)
 }
 
-// RemoveTrustedDocument implements operator.Store.
-func (s *Store) RemoveTrustedDocument(ctx context.Context, documentID string) (operator.TrustedDocument, error) {
-	var removed operator.TrustedDocument
+// RemoveTrustedDocument implements consolestore.Store.
+func (s *Store) RemoveTrustedDocument(ctx context.Context, documentID string) (consolestore.TrustedDocument, error) {
+	var removed consolestore.TrustedDocument
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
 		var created int64
 		err := tx.one(ctx, "DELETE FROM partnerkit_trusted_document WHERE id = $1 RETURNING id, host, created_at", []any{documentID}, &removed.ID, &removed.Host, &created)
@@ -72,9 +70,9 @@ func (s *Store) RemoveTrustedDocument(ctx context.Context, documentID string) (o
 	return removed, wrap("remove trusted document", err)
 }
 
-// Figures implements operator.Store.
-func (s *Store) Figures(ctx context.Context, since time.Time) (operator.Figures, error) {
-	f := operator.Figures{Apps: make(map[partner.AppStatus]int)}
+// Figures implements consolestore.Store.
+func (s *Store) Figures(ctx context.Context, since time.Time) (consolestore.Figures, error) {
+	f := consolestore.Figures{Apps: make(map[partner.AppStatus]int)}
 	err := storage.Each(ctx, s, s.sql.of("SELECT status, COUNT(*) FROM partnerkit_app GROUP BY status"), nil, func(scan func(...any) error) error {
 		var status partner.AppStatus
 		var n int
@@ -106,7 +104,7 @@ func (s *Store) Figures(ctx context.Context, since time.Time) (operator.Figures,
 	return f, nil
 }
 
-// CallHours implements operator.Store.
+// CallHours implements consolestore.Store.
 func (s *Store) CallHours(ctx context.Context, since time.Time) ([]analytics.Hour, error) {
 	var hours []analytics.Hour
 	err := storage.Each(ctx, s, s.sql.of("SELECT hour_at, CAST(SUM(calls) AS BIGINT), CAST(SUM(errors) AS BIGINT), CAST(SUM(rate_limited) AS BIGINT)"+latencySums+
@@ -122,16 +120,16 @@ func (s *Store) CallHours(ctx context.Context, since time.Time) ([]analytics.Hou
 	return hours, wrap("call hours", err)
 }
 
-// WebhookHealth implements operator.Store.
-func (s *Store) WebhookHealth(ctx context.Context, q operator.HealthQuery) ([]operator.WebhookHealth, error) {
+// WebhookHealth implements consolestore.Store.
+func (s *Store) WebhookHealth(ctx context.Context, q consolestore.HealthQuery) ([]consolestore.WebhookHealth, error) {
 	where, args := "w.warned_at >= w.failing_since", []any{q.Limit}
 	if q.AppID != "" {
 		where, args = "w.app_id = $2", append(args, q.AppID)
 	}
-	var all []operator.WebhookHealth
+	var all []consolestore.WebhookHealth
 	err := storage.Each(ctx, s, s.sql.of("SELECT w.id, w.app_id, w.url, w.enabled, "+failingSince+" FROM partnerkit_webhook w WHERE w.deleted_at IS NULL AND "+where+" ORDER BY w.id LIMIT $1"), args,
 		func(scan func(...any) error) error {
-			var one operator.WebhookHealth
+			var one consolestore.WebhookHealth
 			var failing sql.NullInt64
 			err := scan(&one.ID, &one.AppID, &one.URL, &one.Enabled, &failing)
 			one.FailingSince = fromNullMS(failing)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -18,12 +18,12 @@ var ownerQueries = map[id.Kind]string{
 	id.Event:        "SELECT COALESCE(app_id, ''), '', business_id FROM partnerkit_event WHERE id = $1",
 }
 
-// Owner implements console.FindStore.
-func (s *Store) Owner(ctx context.Context, recordID string) (o console.Owner, err error) {
+// Owner implements consolestore.Store.
+func (s *Store) Owner(ctx context.Context, recordID string) (o consolestore.Owner, err error) {
 	prefix, _, _ := strings.Cut(recordID, "_")
 	query, ok := ownerQueries[id.Kind(prefix+"_")]
 	if !ok {
-		return console.Owner{}, nil
+		return consolestore.Owner{}, nil
 	}
 	err = storage.Each(ctx, s, s.sql.of(query), []any{recordID}, func(scan func(...any) error) error {
 		return scan(&o.AppID, &o.WebhookID, &o.BusinessID)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -13,7 +13,7 @@ import (
 const requestColumns = "id, app_id, business_id, method, route, status, bytes, code, request_id, error, took, created_at"
 
 // addRequests adds entries of the request log.
-func (t *tx) addRequests(ctx context.Context, requests []analytics.Request) error {
+func (t *tx) addRequests(ctx context.Context, requests []callstore.Request) error {
 	rows := make([][]any, len(requests))
 	for i, r := range requests {
 		rows[i] = []any{r.ID, r.AppID, r.BusinessID, r.Method, r.Route, r.Status, r.Bytes, r.Code, r.RequestID, r.Error, int64(r.Took), ms(r.At)}
@@ -21,9 +21,9 @@ func (t *tx) addRequests(ctx context.Context, requests []analytics.Request) erro
 	return t.insertMany(ctx, "INSERT INTO partnerkit_request ("+requestColumns+") VALUES", rows)
 }
 
-// Requests implements analytics.RequestStore. A filter reads the log of one app, which is
+// Requests implements callstore.Store. A filter reads the log of one app, which is
 // short.
-func (s *Store) Requests(ctx context.Context, q analytics.RequestQuery) ([]analytics.Request, error) {
+func (s *Store) Requests(ctx context.Context, q callstore.RequestQuery) ([]callstore.Request, error) {
 	where, args := "app_id = $1", []any{q.AppID}
 	and := func(condition string, value any) {
 		args = append(args, value)
@@ -65,9 +65,9 @@ func (s *Store) Requests(ctx context.Context, q analytics.RequestQuery) ([]analy
 	}
 	args = append(args, q.Limit)
 	query := s.sql.of(fmt.Sprintf("SELECT "+requestColumns+" FROM partnerkit_request WHERE "+where+" ORDER BY id || '' DESC LIMIT $%d", len(args)))
-	var requests []analytics.Request
+	var requests []callstore.Request
 	err := storage.Each(ctx, s, query, args, func(scan func(...any) error) error {
-		var r analytics.Request
+		var r callstore.Request
 		var took, at int64
 		err := scan(&r.ID, &r.AppID, &r.BusinessID, &r.Method, &r.Route, &r.Status, &r.Bytes, &r.Code, &r.RequestID, &r.Error, &took, &at)
 		r.Took, r.At = time.Duration(took), fromMS(at)
@@ -77,7 +77,7 @@ func (s *Store) Requests(ctx context.Context, q analytics.RequestQuery) ([]analy
 	return requests, wrap("requests", err)
 }
 
-// TrimRequests implements analytics.RequestStore.
+// TrimRequests implements callstore.Store.
 func (s *Store) TrimRequests(ctx context.Context, appID string, keep, limit int) (int, error) {
 	n, err := s.exec(ctx, `DELETE FROM partnerkit_request WHERE id IN (
 		SELECT id FROM partnerkit_request WHERE app_id = $1 ORDER BY id || '' DESC LIMIT $3 OFFSET $2)`, appID, keep, limit)

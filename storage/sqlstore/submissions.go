@@ -3,15 +3,15 @@ package sqlstore
 import (
 	"context"
 
-	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/console/consolestore"
 )
 
-// Submissions implements console.ReviewStore.
-func (s *Store) Submissions(ctx context.Context, appIDs ...string) (map[string]console.Submission, error) {
-	submissions := make(map[string]console.Submission)
+// Submissions implements consolestore.Store.
+func (s *Store) Submissions(ctx context.Context, appIDs ...string) (map[string]consolestore.Submission, error) {
+	submissions := make(map[string]consolestore.Submission)
 	err := eachIn(ctx, s, s.sql.of(`SELECT id, app_id, state, note, reviewer_id, submitted_at, updated_at, app_name, app_redirect_uris, app_scopes, app_app_url
 		FROM partnerkit_submission WHERE app_id IN`), appIDs, func(scan func(...any) error) error {
-		var one console.Submission
+		var one consolestore.Submission
 		var app profileRow
 		var submitted, updated int64
 		err := scan(append([]any{&one.ID, &one.AppID, &one.State, &one.Note, &one.ReviewerID, &submitted, &updated}, app.dest()...)...)
@@ -28,8 +28,8 @@ func (s *Store) Submissions(ctx context.Context, appIDs ...string) (map[string]c
 	return submissions, wrap("submissions", err)
 }
 
-// SaveSubmission implements console.ReviewStore.
-func (s *Store) SaveSubmission(ctx context.Context, one console.Submission) error {
+// SaveSubmission implements consolestore.Store.
+func (s *Store) SaveSubmission(ctx context.Context, one consolestore.Submission) error {
 	values := []any{one.ID, one.AppID, string(one.State), one.Note, one.ReviewerID, ms(one.SubmittedAt), ms(one.UpdatedAt)}
 	_, err := s.exec(ctx, `INSERT INTO partnerkit_submission
 			(id, app_id, state, note, reviewer_id, submitted_at, updated_at, app_name, app_redirect_uris, app_scopes, app_app_url)

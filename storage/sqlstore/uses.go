@@ -21,7 +21,7 @@ func (t *tx) markUsed(ctx context.Context, at map[string]time.Time) error {
 		" ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at WHERE partnerkit_last_use.used_at < excluded.used_at")
 }
 
-// LastUses implements analytics.Store.
+// LastUses implements callstore.Store.
 func (s *Store) LastUses(ctx context.Context, ids []string) (map[string]time.Time, error) {
 	uses := make(map[string]time.Time, len(ids))
 	query := s.sql.of("SELECT id, used_at FROM partnerkit_last_use WHERE id IN")

@@ -12,7 +12,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/partnerkit/partnerkit/analytics"
+	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -82,7 +82,7 @@ type Store interface {
 	Delivery(ctx context.Context, appID, webhookID, deliveryID string) (partner.Delivery, []partner.Attempt, error)
 	// AttemptHours counts the attempts of a webhook by hour, from the hour that begins at since on,
 	// oldest first. Hours without attempts are left out.
-	AttemptHours(ctx context.Context, webhookID string, since time.Time) ([]analytics.AttemptHour, error)
+	AttemptHours(ctx context.Context, webhookID string, since time.Time) ([]callstore.AttemptHour, error)
 	// QueueTest adds a test delivery that is due at once. fire looks at the
 	// webhook under the locks and returns the delivery; its error is returned
 	// and nothing is added. It may be called more than once. [partner.ErrNotFound].

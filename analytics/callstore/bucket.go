@@ -1,6 +1,8 @@
-package analytics
+package callstore
 
-import "time"
+import (
+	"time"
+)
 
 // Counts holds the counters of calls. A call that a rate limit refused counts in all
 // three.
@@ -17,9 +19,9 @@ func (c *Counts) Add(others Counts) {
 	c.RateLimited += others.RateLimited
 }
 
-// Latency counts calls by how long they took: element i those of at most
-// [LatencyBounds] i and of more than the bound before, the last one those of
-// more than every bound. Each call is in one element.
+// Latency counts calls by how long they took, each in one element: those of at most 5, 10, 25,
+// 50, 100, 250 and 500 ms, 1, 2.5, 5 and 10 s, and of more than the bound before; the last
+// element those of more.
 type Latency [12]int64
 
 // latencyBounds are also the names of columns: changing them takes a migration.
@@ -29,11 +31,7 @@ var latencyBounds = [len(Latency{}) - 1]time.Duration{
 	time.Second, 2500 * time.Millisecond, 5 * time.Second, 10 * time.Second,
 }
 
-// LatencyBounds returns the upper bounds of the elements of [Latency] but the last:
-// 5, 10, 25, 50, 100, 250 and 500 ms, 1, 2.5, 5 and 10 s, all inclusive.
-func LatencyBounds() [len(Latency{}) - 1]time.Duration { return latencyBounds }
-
-// Count adds one call that took so long.
+// Count adds one call.
 func (l *Latency) Count(took time.Duration) {
 	for i, bound := range latencyBounds {
 		if took <= bound {
@@ -82,8 +80,8 @@ type Bucket struct {
 	Latency Latency
 }
 
-// count adds one call.
-func (c *Counts) count(status int, rateLimited bool) {
+// Count adds one call.
+func (c *Counts) Count(status int, rateLimited bool) {
 	c.Calls++
 	if status >= 400 || rateLimited {
 		c.Errors++

@@ -1,0 +1,4 @@
+package appdata
+
+// CheckValue is what PutValues holds each value to.
+var CheckValue = checkValue
