@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
@@ -69,7 +69,7 @@ func TestNameCustomBusiness_IT01(t *testing.T) {
 	}
 	t.Run("CON-13_version", func(t *testing.T) {
 		before := s.patch(`{}`).Want(http.StatusOK).JSON()["version"].(float64)
-		s.patch(`{"customBusinessId": "biz_1", "version": 1}`).WantCode(http.StatusConflict, apierror.Conflict)
+		s.patch(`{"customBusinessId": "biz_1", "version": 1}`).WantCode(http.StatusConflict, codes.Conflict.Code)
 		if after := s.patch(`{"customBusinessId": "biz_1", "name": "Renamed"}`).Want(http.StatusOK).JSON(); after["version"] != before+1 || after["name"] != "Renamed" || after["customBusinessId"] != "biz_1" {
 			t.Errorf("one change from version %v: %v", before, after)
 		}
@@ -93,7 +93,7 @@ func TestNameCustomBusiness_IT01(t *testing.T) {
 		s.name(partnertest.Business)
 		s.wantIssued(false)
 		s.approve()
-		s.patch(`{"customBusinessId": "biz_other", "name": "Not saved"}`).WantCode(http.StatusConflict, apierror.ConnectionExists)
+		s.patch(`{"customBusinessId": "biz_other", "name": "Not saved"}`).WantCode(http.StatusConflict, codes.ConnectionExists.Code)
 		if got := s.patch(`{}`).JSON(); got["customBusinessId"] != partnertest.Business || got["name"] == "Not saved" {
 			t.Errorf("%v", got)
 		}
@@ -359,7 +359,7 @@ func TestCustomConnectionPermissions_IT01(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer "+s.token().Text("access_token"))
 	partnertest.Send(t, http.DefaultClient, r).Want(http.StatusOK) // as decided, whatever the approver has now
 	r.Method, r.URL.Path = http.MethodPost, "/journal"
-	partnertest.Send(t, http.DefaultClient, r).WantCode(http.StatusForbidden, apierror.PermissionRequired)
+	partnertest.Send(t, http.DefaultClient, r).WantCode(http.StatusForbidden, codes.PermissionRequired.Code)
 }
 
 func TestEndsOfCustomConnection_IT03(t *testing.T) {

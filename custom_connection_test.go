@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -65,10 +66,10 @@ func TestCustomConnection(t *testing.T) {
 		}
 	}
 	t.Run("IT-03 only routes that say so", func(t *testing.T) {
-		app.Get("/profile").WantCode(http.StatusForbidden, apierror.EndpointNotExposed)
+		app.Get("/profile").WantCode(http.StatusForbidden, codes.EndpointNotExposed.Code)
 	})
 	t.Run("IT-01 no permission above the approver's", func(t *testing.T) {
-		app.Do(http.MethodDelete, "/payments/1", nil).WantCode(http.StatusForbidden, apierror.PermissionRequired)
+		app.Do(http.MethodDelete, "/payments/1", nil).WantCode(http.StatusForbidden, codes.PermissionRequired.Code)
 	})
 	t.Run("IT-03 no person's membership", func(t *testing.T) {
 		h.Host.RemoveBusiness(partnertest.User, partnertest.Business)
@@ -129,9 +130,9 @@ func TestInstallationTokenPassesGates_IT03(t *testing.T) {
 	if again := app.Do(http.MethodPost, "/journal", struct{}{}, "Idempotency-Key", "one").Want(http.StatusOK); len(calls) != 1 || again.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("%d calls, %v", len(calls), again.Header)
 	}
-	app.Do(http.MethodGet, "/invoices", nil, "Service-Version", "1999-01-01").WantCode(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
-	app.Do(http.MethodDelete, "/payments/1", nil).WantCode(http.StatusForbidden, apierror.InsufficientScope)
-	app.Get("/invoices").WantCode(http.StatusTooManyRequests, apierror.AppRateLimited)
+	app.Do(http.MethodGet, "/invoices", nil, "Service-Version", "1999-01-01").WantCode(http.StatusBadRequest, codes.UnsupportedAPIVersion.Code)
+	app.Do(http.MethodDelete, "/payments/1", nil).WantCode(http.StatusForbidden, codes.InsufficientScope.Code)
+	app.Get("/invoices").WantCode(http.StatusTooManyRequests, codes.AppRateLimited.Code)
 	h.Settle()
 	logged := partnertest.Send(t, h.Browser(partnertest.User, ""), func() *http.Request {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.APIURL+"/developer/apps/"+app.ID+"/requests", http.NoBody)

@@ -17,6 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -172,7 +173,7 @@ func TestDeparture(t *testing.T) {
 		d.must(d.OAuth().SetUserStatus(t.Context(), partnertest.User, identity.UserSuspended))
 		d.wantRejected(app)
 		d.wantTold("a suspension")
-		d.wantStatus(d.takeOver(app, taker), http.StatusConflict, apierror.Conflict)
+		d.wantStatus(d.takeOver(app, taker), http.StatusConflict, codes.Conflict.Code)
 	})
 	t.Run("INST-06 the host fails: 5xx, and nothing is lost", func(t *testing.T) {
 		t.Parallel()
@@ -303,7 +304,7 @@ func TestTakeOver(t *testing.T) {
 		t.Parallel()
 		d := newDepartures(t)
 		app, public := d.Connect(partnertest.ConnectOptions{}), d.Connect(partnertest.ConnectOptions{Type: partner.Public})
-		d.wantStatus(d.takeOver(app, taker), http.StatusConflict, apierror.Conflict)
+		d.wantStatus(d.takeOver(app, taker), http.StatusConflict, codes.Conflict.Code)
 		d.leave(partnertest.User)
 		for _, userID := range []string{helper, partnertest.User, "usr_nobody"} {
 			d.wantStatus(d.takeOver(app, userID), http.StatusForbidden, "")
@@ -311,13 +312,13 @@ func TestTakeOver(t *testing.T) {
 		d.must(d.OAuth().SetUserStatus(t.Context(), taker, identity.UserRestricted))
 		d.wantStatus(d.takeOver(app, taker), http.StatusForbidden, "")
 		d.must(d.OAuth().SetUserStatus(t.Context(), taker, identity.UserActive))
-		d.wantStatus(d.takeOver(public, taker), http.StatusConflict, apierror.Conflict)
+		d.wantStatus(d.takeOver(public, taker), http.StatusConflict, codes.Conflict.Code)
 		d.must(d.OAuth().SetAppStatus(t.Context(), app.ID, partner.AppSuspended))
 		d.wantStatus(d.takeOver(app, taker), http.StatusBadRequest, "")
 		d.must(d.OAuth().SetAppStatus(t.Context(), app.ID, partner.AppActive))
 		d.wantTold("refused take-overs")
 		d.must(d.takeOver(app, taker))
-		d.wantStatus(d.takeOver(app, taker), http.StatusConflict, apierror.Conflict)
+		d.wantStatus(d.takeOver(app, taker), http.StatusConflict, codes.Conflict.Code)
 		d.must(d.OAuth().Uninstall(t.Context(), app.ID, partnertest.Business, ""))
 		if err := d.takeOver(app, taker); !errors.Is(err, partner.ErrNotFound) {
 			t.Errorf("not installed: %v", err)
@@ -330,7 +331,7 @@ func TestTakeOver(t *testing.T) {
 		d.leave(partnertest.User)
 		_, err := d.EraseUser(t.Context(), partnertest.User)
 		d.must(err)
-		d.wantStatus(d.takeOver(app, taker), http.StatusConflict, apierror.Conflict)
+		d.wantStatus(d.takeOver(app, taker), http.StatusConflict, codes.Conflict.Code)
 		app.Get("/invoices").Want(http.StatusUnauthorized)
 	})
 	t.Run("OPS-04 erasing the person who left does not end what another person took over", func(t *testing.T) {

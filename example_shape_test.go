@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // Problem details (RFC 9457) whose type is the address of a page about the code.
@@ -19,7 +20,7 @@ func ExampleConfig_errorShape() {
 			return "application/problem+json", problem
 		},
 	}
-	contentType, body := cfg.ErrorShape(apierror.View{Status: 403, Code: apierror.EndpointNotExposed, Problems: []apierror.Problem{{Text: "endpoint not exposed"}}})
+	contentType, body := cfg.ErrorShape(apierror.View{Status: 403, Code: codes.EndpointNotExposed.Code, Problems: []apierror.Problem{{Text: "endpoint not exposed"}}})
 	shown, _ := json.Marshal(body)
 	fmt.Println(contentType, string(shown))
 	// Output: application/problem+json {"status":403,"title":"endpoint not exposed","type":"https://developers.example.com/errors#ENDPOINT_NOT_EXPOSED"}

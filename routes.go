@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -138,14 +139,14 @@ func (p *Platform) ownRoutes() []guard.Route {
 	var routes []guard.Route
 	if _, ok := p.cfg.Scopes.Lookup(EventsScope); ok {
 		routes = append(routes,
-			guard.Route{Pattern: "GET /events", Scope: EventsScope, Installations: true, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.List},
-			guard.Route{Pattern: "GET /events/{id}", Scope: EventsScope, Installations: true, AppsOnly: apierror.EventLogForConnectedApps, Handler: p.events.Get})
+			guard.Route{Pattern: "GET /events", Scope: EventsScope, Installations: true, AppsOnly: codes.EventLogForConnectedApps, Handler: p.events.List},
+			guard.Route{Pattern: "GET /events/{id}", Scope: EventsScope, Installations: true, AppsOnly: codes.EventLogForConnectedApps, Handler: p.events.Get})
 	}
 	if p.data != nil {
 		routes = append(routes,
-			guard.Route{Pattern: "GET /app-data", Scope: guard.AnyScope, Installations: true, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.ListValues},
-			guard.Route{Pattern: "PUT /app-data", Scope: guard.AnyScope, Installations: true, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.PutValues},
-			guard.Route{Pattern: "DELETE /app-data/{id}", Scope: guard.AnyScope, Installations: true, AppsOnly: apierror.AppDataForConnectedApps, Handler: p.data.DeleteValue})
+			guard.Route{Pattern: "GET /app-data", Scope: guard.AnyScope, Installations: true, AppsOnly: codes.AppDataForConnectedApps, Handler: p.data.ListValues},
+			guard.Route{Pattern: "PUT /app-data", Scope: guard.AnyScope, Installations: true, AppsOnly: codes.AppDataForConnectedApps, Handler: p.data.PutValues},
+			guard.Route{Pattern: "DELETE /app-data/{id}", Scope: guard.AnyScope, Installations: true, AppsOnly: codes.AppDataForConnectedApps, Handler: p.data.DeleteValue})
 	}
 	return routes
 }

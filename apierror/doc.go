@@ -27,11 +27,11 @@
 // Any other error is an internal error: the client gets a 5xx with a request id, and the
 // log gets the same id and the cause.
 //
-// # One table
+// # Codes
 //
-// [Entries] returns the table of all codes, each with its status and its English text.
-// [New] creates the error of a code. Texts may be reworded; codes never change. A host
-// with codes of its own declares an [Entry] and calls [Entry.New].
+// Clients branch on codes. A host with codes of its own declares an [Entry] and calls
+// [Entry.New]. docs/errors.md lists the codes of this module, each with its status and its
+// English text. Texts may be reworded; codes never change.
 //
 // # Problems
 //

@@ -2,8 +2,6 @@ package apierror
 
 import (
 	"errors"
-	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +11,7 @@ import (
 )
 
 // An Error is a failure in the standard shape. It is immutable: the With
-// methods return a changed copy. Make one with [New] or a constructor of this
+// methods return a changed copy. Make one with [Entry.New] or a constructor of this
 // package; the zero value is written as a 500.
 type Error struct {
 	status     int
@@ -29,52 +27,6 @@ type Error struct {
 	reason     string // of the Bearer challenge; empty means none
 	cause      error
 	misuse     string // a programming error in making this value, for the log
-}
-
-// New makes the error of a code, with one value for each placeholder of its
-// message. Values are formatted like fmt.Sprint does and shown to the client.
-//
-// An unknown code, or another number of values than the table says, is a
-// programming error. It does not panic, since that would turn a 400 into an
-// outage: an unknown code is a 500, missing values are shown as "?", superfluous
-// ones are left out, and the log says so.
-func New(code Code, values ...any) *Error {
-	entry, ok := Lookup(code)
-	if !ok {
-		return Internal(fmt.Errorf("code %q is not in the table", code))
-	}
-	return entry.New(values...)
-}
-
-// New makes the error of an entry, as the function [New] does for a code.
-func (e Entry) New(values ...any) *Error {
-	made := &Error{status: e.Status, code: e.Code}
-	if e.Status < 400 || e.Status > 599 {
-		made.status = http.StatusInternalServerError
-		made.misuse = fmt.Sprintf("%s has the status %d", e.name(), e.Status)
-	}
-	if len(values) != e.Params {
-		made.misuse = fmt.Sprintf("%s takes %d values, got %d", e.name(), e.Params, len(values))
-	}
-	for i := range e.Params {
-		value := "?"
-		if i < len(values) {
-			value = text.Clip(fmt.Sprint(values[i]), maxShown)
-		}
-		made.params = append(made.params, value)
-	}
-	if e.HasDetails {
-		made.details = []struct{}{}
-	}
-	made.problems = []Problem{{Text: interpolate(e.Message, made.params), Code: made.code}}
-	return made
-}
-
-func (e Entry) name() string {
-	if e.Code == "" {
-		return "a " + strconv.Itoa(e.Status) + " without code"
-	}
-	return string(e.Code)
 }
 
 // Status returns the HTTP status.
@@ -96,8 +48,7 @@ func (e *Error) Problems() []Problem {
 // Messages returns the texts of [Error.Problems].
 func (e *Error) Messages() []string { return texts(e.Problems()) }
 
-// Details returns what [InvalidValues] or [IncompleteListing] was given; nil for errors
-// without details.
+// Details returns what [Error.WithDetails] was given; nil for errors without details.
 func (e *Error) Details() any { return e.details }
 
 // Error implements error. The text is for logs and tests, not for clients.
@@ -128,6 +79,14 @@ func (e *Error) Unwrap() error {
 func (e *Error) WithCause(cause error) *Error {
 	changed := *e
 	changed.cause = cause
+	return &changed
+}
+
+// WithDetails returns a copy whose response has the member details, such as a list of what is
+// wrong with each of many values. It is encoded as JSON.
+func (e *Error) WithDetails(details any) *Error {
+	changed := *e
+	changed.details = details
 	return &changed
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
+// An error with a code of the host's own.
+var titleTaken = apierror.Entry{Code: "TITLE_TAKEN", Status: http.StatusConflict, Message: "a note has the title {p0} already"}
+
 // A handler reads its body, collects what is wrong with it and returns errors;
 // the writer around it responds to them.
 func Example() {
@@ -33,7 +36,7 @@ func Example() {
 			return err
 		}
 		if n.Title == "taken" {
-			return apierror.New(apierror.SlugTaken, n.Title)
+			return titleTaken.New(n.Title)
 		}
 		return apierror.WriteJSON(w, http.StatusCreated, n)
 	}
@@ -55,7 +58,7 @@ func Example() {
 	// 201 {"title":"hello","tags":[]}
 	// 400 {"statusCode":400,"message":["title must not be empty","tags must have at most 2 entries"],"error":"Bad Request"}
 	// 400 {"statusCode":400,"message":["the body must be a note in JSON"],"error":"Bad Request"}
-	// 400 {"statusCode":400,"message":"the slug taken belongs to another app","error":"Bad Request","code":"SLUG_TAKEN","params":{"p0":"taken"}}
+	// 409 {"statusCode":409,"message":"a note has the title taken already","error":"Conflict","code":"TITLE_TAKEN","params":{"p0":"taken"}}
 }
 
 // The same errors at an OAuth endpoint, in its shape.

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/muxes"
 )
@@ -295,7 +296,7 @@ func TestClientErrorIsQuietAndClean(t *testing.T) {
 		h.Set("Location", "/invoices/1")
 		h.Set("Cache-Control", "max-age=60")
 		h.Set("RateLimit-Limit", "300")
-		return apierror.New(apierror.EventNotFound, "evt_1")
+		return codes.EventNotFound.New("evt_1")
 	}), get())
 	want := http.Header{
 		"Cache-Control": {"no-store"}, "Pragma": {"no-cache"}, "Content-Type": {"application/json"},

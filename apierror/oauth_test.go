@@ -13,6 +13,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 var oauthCodes = map[apierror.OAuthCode]int{
@@ -133,7 +134,7 @@ func TestOAuthRateLimit_OLIM04(t *testing.T) {
 		for _, err := range []error{
 			apierror.OAuthTooManyRequests(test.wait),
 			apierror.TooManyRequests(test.wait),
-			apierror.New(apierror.AppRateLimited).WithRetryAfter(test.wait),
+			codes.AppRateLimited.New().WithRetryAfter(test.wait),
 		} {
 			response := oauth(apierror.Writer{}, get(), err)
 			var body map[string]string
@@ -162,8 +163,8 @@ func TestTranslation_OERR03(t *testing.T) {
 		apierror.TooLarge(bodies.MaxForm),
 		apierror.UnsupportedMediaType("application/json"),
 		apierror.TooManyRequests(7 * time.Second),
-		apierror.New(apierror.AppRateLimited),
-		apierror.New(apierror.SlugTaken, "books"),
+		codes.AppRateLimited.New(),
+		codes.SlugTaken.New("books"),
 		apierror.Internal(errors.New("secret")),
 		apierror.Unavailable(errors.New("secret")).WithRetryAfter(time.Minute),
 		&http.MaxBytesError{Limit: 3},

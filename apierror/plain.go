@@ -126,5 +126,5 @@ func Unavailable(cause error) *Error {
 const tooManyRequests = "too many requests, retry after {p0} seconds"
 
 func plain(status int, message string, values ...any) *Error {
-	return Entry{Status: status, Message: message, Params: len(values)}.New(values...)
+	return Entry{Status: status, Message: message}.with(len(values), values) // the message may be a client's text
 }

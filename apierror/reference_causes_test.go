@@ -3,12 +3,13 @@ package apierror_test
 import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/examples/books/ledger"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 const referenceHead = `# Errors
 
-Written from the tables of package [apierror](../apierror) by its tests: change the
-tables, then run ` + "`go test ./apierror -run Reference -update`" + `.
+Written from package internal/codes by the tests of package [apierror](../apierror): change the
+codes, then run ` + "`go test ./apierror -run Reference -update`" + `.
 
 There are two shapes. Branch on ` + "`code`" + ` in the one and on ` + "`error`" + ` in the other; they never
 change. English texts may be reworded.
@@ -64,60 +65,60 @@ var areas = []struct {
 	causes []cause
 }{
 	{"Calls with an access token", []cause{
-		{apierror.AppRateLimited, "the app's limit in this business, or its limit over all businesses, is used up; `Retry-After` is from the one that refused"},
-		{apierror.UnsupportedAPIVersion, "the version of the request (its header, else the app's pin, else the current one) does not exist or is past its sunset"},
-		{apierror.InsufficientScope, "the token lacks the scope of the route: ask for a new authorization with it. `WWW-Authenticate` names the scope"},
-		{apierror.EndpointNotExposed, "the route is not open to apps, whether it exists or not"},
-		{apierror.PermissionRequired, "the person in whose name the token acts lacks a permission in the business"},
-		{apierror.IdempotencyConflict, "the first request with this key has not finished yet; try again after `Retry-After`"},
-		{apierror.IdempotencyMismatch, "the key was used for another method, path or body in the last 24 hours"},
-		{apierror.ResponseNotKept, "the request was completed, but its response was too large to store: read the result instead"},
+		{codes.AppRateLimited.Code, "the app's limit in this business, or its limit over all businesses, is used up; `Retry-After` is from the one that refused"},
+		{codes.UnsupportedAPIVersion.Code, "the version of the request (its header, else the app's pin, else the current one) does not exist or is past its sunset"},
+		{codes.InsufficientScope.Code, "the token lacks the scope of the route: ask for a new authorization with it. `WWW-Authenticate` names the scope"},
+		{codes.EndpointNotExposed.Code, "the route is not open to apps, whether it exists or not"},
+		{codes.PermissionRequired.Code, "the person in whose name the token acts lacks a permission in the business"},
+		{codes.IdempotencyConflict.Code, "the first request with this key has not finished yet; try again after `Retry-After`"},
+		{codes.IdempotencyMismatch.Code, "the key was used for another method, path or body in the last 24 hours"},
+		{codes.ResponseNotKept.Code, "the request was completed, but its response was too large to store: read the result instead"},
 		{ledger.InvoiceLimitReached.Code, "the plan of the business allows no further invoice this year; nothing else is blocked"},
 	}},
 	{"App data", []cause{
-		{apierror.UnknownAppDataField, "the key is not declared for this type of record"},
-		{apierror.InvalidAppDataValue, "at least one value breaks the rules of its field; `details` has resourceType, resourceId, key and reason of each"},
-		{apierror.ProvideResourceIDs, "`GET /app-data` without an id"},
-		{apierror.TooManyResourceIDs, "`GET /app-data` with more than 50 ids, repeated ones included"},
-		{apierror.AppCannotAccessType, "the installation or the token lacks the read scope of this type of record"},
-		{apierror.AppDataForConnectedApps, "`/app-data` with a session cookie instead of an access token"},
-		{apierror.RecordNotFound, "the record of a write is not in the business of the token"},
-		{apierror.AppDataValueNotFound, "`DELETE /app-data/:id` for a value that the app does not have in this business"},
+		{codes.UnknownAppDataField.Code, "the key is not declared for this type of record"},
+		{codes.InvalidAppDataValue.Code, "at least one value breaks the rules of its field; `details` has resourceType, resourceId, key and reason of each"},
+		{codes.ProvideResourceIDs.Code, "`GET /app-data` without an id"},
+		{codes.TooManyResourceIDs.Code, "`GET /app-data` with more than 50 ids, repeated ones included"},
+		{codes.AppCannotAccessType.Code, "the installation or the token lacks the read scope of this type of record"},
+		{codes.AppDataForConnectedApps.Code, "`/app-data` with a session cookie instead of an access token"},
+		{codes.RecordNotFound.Code, "the record of a write is not in the business of the token"},
+		{codes.AppDataValueNotFound.Code, "`DELETE /app-data/:id` for a value that the app does not have in this business"},
 	}},
 	{"Events", []cause{
-		{apierror.UnknownCursor, "`after` is not an event of the business, or older than 30 days: start over without it"},
-		{apierror.UnknownEventType, "`types` names what is not in the catalog"},
-		{apierror.EventLogForConnectedApps, "`/events` with a session cookie instead of an access token"},
-		{apierror.EventNotFound, "`GET /events/:id` for an event that does not exist or that the app may not see"},
+		{codes.UnknownCursor.Code, "`after` is not an event of the business, or older than 30 days: start over without it"},
+		{codes.UnknownEventType.Code, "`types` names what is not in the catalog"},
+		{codes.EventLogForConnectedApps.Code, "`/events` with a session cookie instead of an access token"},
+		{codes.EventNotFound.Code, "`GET /events/:id` for an event that does not exist or that the app may not see"},
 	}},
 	{"Redelivery and test delivery", []cause{
-		{apierror.DeliveryNotFailed, "the delivery is queued, waits for its next attempt, or has arrived"},
-		{apierror.DeliveryNotRetrying, "the delivery is queued already, has arrived or has failed"},
-		{apierror.DeliveryTooOld, "it was created over 30 days ago"},
-		{apierror.AppNotActive, "nothing is sent for an app that is suspended or deactivated"},
-		{apierror.AppNotInstalled, "the business has uninstalled the app since"},
-		{apierror.EventScopeMissing, "the app or its installation has lost the scope of the event since"},
-		{apierror.WebhookNotActive, "switch it on first"},
-		{apierror.WebhookNotVerified, "its endpoint answers a challenge first, if the platform asks for that"},
+		{codes.DeliveryNotFailed.Code, "the delivery is queued, waits for its next attempt, or has arrived"},
+		{codes.DeliveryNotRetrying.Code, "the delivery is queued already, has arrived or has failed"},
+		{codes.DeliveryTooOld.Code, "it was created over 30 days ago"},
+		{codes.AppNotActive.Code, "nothing is sent for an app that is suspended or deactivated"},
+		{codes.AppNotInstalled.Code, "the business has uninstalled the app since"},
+		{codes.EventScopeMissing.Code, "the app or its installation has lost the scope of the event since"},
+		{codes.WebhookNotActive.Code, "switch it on first"},
+		{codes.WebhookNotVerified.Code, "its endpoint answers a challenge first, if the platform asks for that"},
 	}},
 	{"Developer console", []cause{
-		{apierror.AppDeactivated, "a write to an app whose deactivation is final"},
-		{apierror.Conflict, "`version` of a change is not the last one of the app, webhook, field or listing; for operators also: the documents of this host are trusted already"},
-		{apierror.PublicAppHasNoSecrets, "a secret was asked for"},
-		{apierror.SecretLimitReached, "a third secret beside two valid ones"},
-		{apierror.LastSecret, "the end of the only valid secret"},
-		{apierror.ConnectionExists, "`customBusinessId` names another business while one has approved; the first connection keeps working"},
-		{apierror.ListingExists, "a first save of a listing that exists; of two concurrent first saves, one gets this error"},
-		{apierror.ListingStateInvalid, "a step that the revision's state does not allow"},
-		{apierror.ReviewConflict, "an operator's step on a revision that another operator has taken or decided; `params.p0` is their name"},
-		{apierror.ListingIncomplete, "a submission that lacks something; `details` has field and reason of each"},
-		{apierror.SlugTaken, "another app's listing has the slug"},
-		{apierror.AssetInUse, "the deletion of an image that a live listing or an open revision shows"},
-		{apierror.ExtensionScopeRequired, "an extension on records that the app does not ask to read"},
-		{apierror.ExtensionPathInvalid, "a backslash, a space or a control character in the path, or it leads away from the App URL's origin, or there is no App URL"},
-		{apierror.InvalidChoices, "the options of a CHOICE field, after trimming, are not as the message says, or null"},
-		{apierror.FunctionTooComplex, "the check of the upload did not finish within its processor time, memory and stack"},
-		{apierror.FunctionSourceNoHandler, "the upload does not parse as an ES module, or exports no handler"},
+		{codes.AppDeactivated.Code, "a write to an app whose deactivation is final"},
+		{codes.Conflict.Code, "`version` of a change is not the last one of the app, webhook, field or listing; for operators also: the documents of this host are trusted already"},
+		{codes.PublicAppHasNoSecrets.Code, "a secret was asked for"},
+		{codes.SecretLimitReached.Code, "a third secret beside two valid ones"},
+		{codes.LastSecret.Code, "the end of the only valid secret"},
+		{codes.ConnectionExists.Code, "`customBusinessId` names another business while one has approved; the first connection keeps working"},
+		{codes.ListingExists.Code, "a first save of a listing that exists; of two concurrent first saves, one gets this error"},
+		{codes.ListingStateInvalid.Code, "a step that the revision's state does not allow"},
+		{codes.ReviewConflict.Code, "an operator's step on a revision that another operator has taken or decided; `params.p0` is their name"},
+		{codes.ListingIncomplete.Code, "a submission that lacks something; `details` has field and reason of each"},
+		{codes.SlugTaken.Code, "another app's listing has the slug"},
+		{codes.AssetInUse.Code, "the deletion of an image that a live listing or an open revision shows"},
+		{codes.ExtensionScopeRequired.Code, "an extension on records that the app does not ask to read"},
+		{codes.ExtensionPathInvalid.Code, "a backslash, a space or a control character in the path, or it leads away from the App URL's origin, or there is no App URL"},
+		{codes.InvalidChoices.Code, "the options of a CHOICE field, after trimming, are not as the message says, or null"},
+		{codes.FunctionTooComplex.Code, "the check of the upload did not finish within its processor time, memory and stack"},
+		{codes.FunctionSourceNoHandler.Code, "the upload does not parse as an ES module, or exports no handler"},
 	}},
 }
 

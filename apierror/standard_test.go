@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 )
 
@@ -20,12 +21,12 @@ import (
 func TestEveryCode_ERR03(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
-	for _, entry := range apierror.Entries() {
+	for _, entry := range codes.All() {
 		values := []any{}
-		for i := range entry.Params {
+		for i := range strings.Count(entry.Message, "{p") {
 			values = append(values, fmt.Sprintf("value%d", i))
 		}
-		all.WriteString(dump(t, standard(apierror.Writer{}, get(), apierror.New(entry.Code, values...))))
+		all.WriteString(dump(t, standard(apierror.Writer{}, get(), entry.New(values...))))
 		all.WriteString("\n")
 	}
 	wantGolden(t, "codes", all.String())
@@ -52,7 +53,7 @@ func TestCodesAndStatuses_ERR03(t *testing.T) {
 		"EVENT_SCOPE_MISSING": 400, "DELIVERY_TOO_OLD": 400, "WEBHOOK_NOT_ACTIVE": 400, "WEBHOOK_NOT_VERIFIED": 400,
 	}
 	got := map[apierror.Code]int{}
-	for _, entry := range apierror.Entries() {
+	for _, entry := range codes.All() {
 		if _, twice := got[entry.Code]; twice {
 			t.Errorf("%s stands in the table twice", entry.Code)
 		}
@@ -63,17 +64,14 @@ func TestCodesAndStatuses_ERR03(t *testing.T) {
 	}
 }
 
-// ERR-01: the number of params is the number of placeholders, each used.
+// ERR-01: the placeholders of a message are numbered from 0.
 func TestPlaceholders_ERR01(t *testing.T) {
 	t.Parallel()
-	for _, entry := range apierror.Entries() {
-		for i := range entry.Params {
+	for _, entry := range codes.All() {
+		for i := range strings.Count(entry.Message, "{") {
 			if !strings.Contains(entry.Message, fmt.Sprintf("{p%d}", i)) {
 				t.Errorf("%s: %q lacks {p%d}", entry.Code, entry.Message, i)
 			}
-		}
-		if got := strings.Count(entry.Message, "{"); got != entry.Params {
-			t.Errorf("%s: %d placeholders, %d params", entry.Code, got, entry.Params)
 		}
 	}
 }
@@ -82,14 +80,13 @@ func TestPlaceholders_ERR01(t *testing.T) {
 func TestForbiddenTexts(t *testing.T) {
 	t.Parallel()
 	const prefix = "Insufficient scope"
-	for _, entry := range apierror.Entries() {
-		if got := strings.HasPrefix(entry.Message, prefix); got != (entry.Code == apierror.InsufficientScope) {
+	for _, entry := range codes.All() {
+		if got := strings.HasPrefix(entry.Message, prefix); got != (entry.Code == codes.InsufficientScope.Code) {
 			t.Errorf("%s begins with %q: %t", entry.Code, prefix, got)
 		}
 	}
-	exposed, _ := apierror.Lookup(apierror.EndpointNotExposed)
-	if exposed.Message != "endpoint not exposed to OAuth clients" {
-		t.Errorf("ENDPOINT_NOT_EXPOSED: %q", exposed.Message)
+	if got := codes.EndpointNotExposed.Message; got != "endpoint not exposed to OAuth clients" {
+		t.Errorf("ENDPOINT_NOT_EXPOSED: %q", got)
 	}
 }
 
@@ -119,21 +116,21 @@ func TestPlainErrors_ERR01_ERR02(t *testing.T) {
 		{"413 of http.MaxBytesReader", &http.MaxBytesError{Limit: 10}},
 		{"415", apierror.UnsupportedMediaType("application/json")},
 		{"429", apierror.TooManyRequests(1500 * time.Millisecond)},
-		{"429 with code", apierror.New(apierror.AppRateLimited).WithRetryAfter(42 * time.Second)},
-		{"409 with a wait", apierror.New(apierror.IdempotencyConflict).WithRetryAfter(0)},
+		{"429 with code", codes.AppRateLimited.New().WithRetryAfter(42 * time.Second)},
+		{"409 with a wait", codes.IdempotencyConflict.New().WithRetryAfter(0)},
 		{"500", apierror.Internal(errors.New("secret"))},
 		{"503", apierror.Unavailable(errors.New("secret")).WithRetryAfter(time.Second)},
 		{"foreign error", errors.New("pq: secret")},
-		{"wrapped", fmt.Errorf("list events: %w", apierror.New(apierror.UnknownCursor, "evt_1"))},
-		{"values that look like placeholders", apierror.New(apierror.RecordNotFound, "{p1}", "{p0}")},
-		{"no HTML escapes", apierror.New(apierror.SlugTaken, "<a&b>")},
-		{"values, APD-03", apierror.InvalidValues(
-			apierror.ValueDetail{ResourceType: "invoice", ResourceID: "inv_1", Key: "colour", Reason: "is not one of the choices"},
-			apierror.ValueDetail{Key: "size", Reason: "is over 10"},
+		{"wrapped", fmt.Errorf("list events: %w", codes.UnknownCursor.New("evt_1"))},
+		{"values that look like placeholders", codes.RecordNotFound.New("{p1}", "{p0}")},
+		{"no HTML escapes", codes.SlugTaken.New("<a&b>")},
+		{"values, APD-03", codes.InvalidValues(
+			codes.ValueDetail{ResourceType: "invoice", ResourceID: "inv_1", Key: "colour", Reason: "is not one of the choices"},
+			codes.ValueDetail{Key: "size", Reason: "is over 10"},
 		)},
-		{"listing, CON-03", apierror.IncompleteListing(apierror.ListingDetail{Field: "icon", Reason: "is missing"})},
-		{"code of a host", apierror.Entry{Code: "PERIOD_CLOSED", Status: 409, Message: "{p0} is closed", Params: 1}.New(2026)},
-		{"5xx code of a host", apierror.Entry{Code: "BANK_DOWN", Status: 502, Message: "secret {p0}", Params: 1}.New("secret")},
+		{"listing, CON-03", codes.ListingIncomplete.New().WithDetails([]map[string]string{{"field": "icon", "reason": "is missing"}})},
+		{"code of a host", apierror.Entry{Code: "PERIOD_CLOSED", Status: 409, Message: "{p0} is closed"}.New(2026)},
+		{"5xx code of a host", apierror.Entry{Code: "BANK_DOWN", Status: 502, Message: "secret {p0}"}.New("secret")},
 	}
 	var all strings.Builder
 	for _, test := range tests {
@@ -191,7 +188,7 @@ func TestScopeChallenge_API10(t *testing.T) {
 	t.Parallel()
 	pointing := apierror.Writer{ResourceMetadata: func(path string) string { return "https://api.example.com/metadata" + path }}
 	long := strings.TrimSpace(strings.Repeat("scope:read ", 100))
-	insufficient := apierror.New(apierror.InsufficientScope, "invoices:write")
+	insufficient := codes.InsufficientScope.New("invoices:write")
 	for _, test := range []struct {
 		name   string
 		err    error
@@ -205,7 +202,7 @@ func TestScopeChallenge_API10(t *testing.T) {
 		{"scopes are not clipped", insufficient.WithScope(long), apierror.Writer{}, `Bearer error="insufficient_scope", scope="` + long + `"`},
 		{"a 401", apierror.Unauthorized().WithScope("invoices:read"), pointing, `Bearer scope="invoices:read", resource_metadata="https://api.example.com/metadata/x"`},
 		{"a header cannot be split", apierror.Unauthorized().WithScope("a\r\nSet-Cookie: b=c\""), apierror.Writer{}, `Bearer scope="aSet-Cookie: b=c\""`},
-		{"another 403", apierror.New(apierror.PermissionRequired, "journal.post").WithScope("invoices:read"), pointing, ""},
+		{"another 403", codes.PermissionRequired.New("journal.post").WithScope("invoices:read"), pointing, ""},
 	} {
 		t.Run("API-10 "+test.name, func(t *testing.T) {
 			t.Parallel()
@@ -226,9 +223,8 @@ func TestWrongUseOfTheTable(t *testing.T) {
 		params map[string]string
 		logged string
 	}{
-		{"too few", apierror.New(apierror.RecordNotFound, "invoice"), 404, map[string]string{"p0": "invoice", "p1": "?"}, "RECORD_NOT_FOUND takes 2 values, got 1"},
-		{"too many", apierror.New(apierror.SlugTaken, "a", "b"), 400, map[string]string{"p0": "a"}, "SLUG_TAKEN takes 1 values, got 2"},
-		{"unknown code", apierror.New("NO_SUCH_CODE"), 500, nil, `NO_SUCH_CODE`},
+		{"too few", codes.RecordNotFound.New("invoice"), 404, map[string]string{"p0": "invoice", "p1": "?"}, "RECORD_NOT_FOUND takes 2 values, got 1"},
+		{"too many", codes.SlugTaken.New("a", "b"), 400, map[string]string{"p0": "a"}, "SLUG_TAKEN takes 1 values, got 2"},
 		{"status that is no error", apierror.Entry{Code: "FINE", Status: 200, Message: "fine"}.New(), 500, nil, "FINE has the status 200"},
 		{"zero value", &apierror.Error{}, 500, nil, "request failed"},
 		{"nil pointer", nil, 500, nil, "request failed"},
@@ -258,7 +254,7 @@ func TestWrongUseOfTheTable(t *testing.T) {
 // A request cannot choose the size of its own error.
 func TestLongValuesAreClipped(t *testing.T) {
 	t.Parallel()
-	e := apierror.New(apierror.UnknownCursor, strings.Repeat("ü", 10_000))
+	e := codes.UnknownCursor.New(strings.Repeat("ü", 10_000))
 	if got := len(e.Messages()[0]); got > 400 {
 		t.Errorf("the message has %d bytes", got)
 	}
@@ -269,8 +265,8 @@ func TestLongValuesAreClipped(t *testing.T) {
 
 func TestHasCode(t *testing.T) {
 	t.Parallel()
-	err := fmt.Errorf("redeliver: %w", apierror.New(apierror.DeliveryTooOld))
-	if !apierror.HasCode(err, apierror.DeliveryTooOld) || apierror.HasCode(err, apierror.AppNotActive) || apierror.HasCode(nil, "") {
+	err := fmt.Errorf("redeliver: %w", codes.DeliveryTooOld.New())
+	if !apierror.HasCode(err, codes.DeliveryTooOld.Code) || apierror.HasCode(err, codes.AppNotActive.Code) || apierror.HasCode(nil, "") {
 		t.Error("HasCode is wrong")
 	}
 	var none apierror.Validation

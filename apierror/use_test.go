@@ -1,17 +1,17 @@
 package apierror_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // ERR-01: every call of New in the module gives as many values as its code
@@ -20,7 +20,7 @@ import (
 func TestCallsGiveTheRightNumberOfValues_ERR01(t *testing.T) {
 	t.Parallel()
 	files := token.NewFileSet()
-	codes := codesByName(t, files)
+	params := paramsByName(t, files)
 	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -32,14 +32,16 @@ func TestCallsGiveTheRightNumberOfValues_ERR01(t *testing.T) {
 			return nil
 		}
 		source, err := os.ReadFile(path)
-		if err != nil || !strings.Contains(string(source), "apierror.New(") {
+		if err != nil || !strings.Contains(string(source), "codes.") {
 			return err
 		}
 		file, err := parser.ParseFile(files, path, source, parser.SkipObjectResolution)
 		if err != nil {
 			return nil // the compiler says it better
 		}
-		checkCalls(t, files, file, codes)
+		for _, wrong := range wrongCalls(files, file, params) {
+			t.Error(wrong)
+		}
 		return nil
 	})
 	if err != nil {
@@ -52,75 +54,70 @@ func TestCallCheckFindsAMistake(t *testing.T) {
 	t.Parallel()
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "a.go", `package a
-		var _ = apierror.New(apierror.SlugTaken)
-		var _ = apierror.New(apierror.SlugTaken, "a")
-		var _ = apierror.New(apierror.SlugTaken, values...)`, 0)
+		var _ = codes.SlugTaken.New()
+		var _ = codes.SlugTaken.New("a")
+		var _ = codes.SlugTaken.New(values...)`, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := wrongCalls(files, file, codesByName(t, files)); len(got) != 1 || !strings.Contains(got[0], "a.go:2") {
+	if got := wrongCalls(files, file, paramsByName(t, files)); len(got) != 1 || !strings.Contains(got[0], "a.go:2") {
 		t.Errorf("found %q", got)
 	}
 }
 
-func checkCalls(t *testing.T, files *token.FileSet, file *ast.File, codes map[string]apierror.Code) {
-	t.Helper()
-	for _, wrong := range wrongCalls(files, file, codes) {
-		t.Error(wrong)
-	}
-}
-
-func wrongCalls(files *token.FileSet, file *ast.File, codes map[string]apierror.Code) []string {
+func wrongCalls(files *token.FileSet, file *ast.File, params map[string]int) []string {
 	var wrong []string
 	ast.Inspect(file, func(node ast.Node) bool {
 		call, ok := node.(*ast.CallExpr)
-		if !ok || call.Ellipsis.IsValid() || len(call.Args) == 0 || selected(call.Fun) != "New" {
+		if !ok || call.Ellipsis.IsValid() {
 			return true
 		}
-		entry, known := apierror.Lookup(codes[selected(call.Args[0])])
-		if given := len(call.Args) - 1; known && given != entry.Params {
-			wrong = append(wrong, files.Position(call.Pos()).String()+": "+string(entry.Code)+
-				" takes "+strconv.Itoa(entry.Params)+" values, got "+strconv.Itoa(given))
+		name, ok := strings.CutSuffix(dotted(call.Fun), ".New")
+		if want, known := params[name]; ok && known && len(call.Args) != want {
+			wrong = append(wrong, fmt.Sprintf("%s: %s takes %d values, got %d", files.Position(call.Pos()), name, want, len(call.Args)))
 		}
 		return true
 	})
 	return wrong
 }
 
-// selected returns Name of an expression apierror.Name.
-func selected(expr ast.Expr) string {
-	selector, ok := expr.(*ast.SelectorExpr)
-	if !ok {
-		return ""
+// dotted returns an expression such as codes.Name.New as text; empty for any other.
+func dotted(expr ast.Expr) string {
+	switch e := expr.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return dotted(e.X) + "." + e.Sel.Name
 	}
-	if of, ok := selector.X.(*ast.Ident); !ok || of.Name != "apierror" {
-		return ""
-	}
-	return selector.Sel.Name
+	return ""
 }
 
-// codesByName reads the constants of code.go.
-func codesByName(t *testing.T, files *token.FileSet) map[string]apierror.Code {
+// paramsByName reads how many values each error of package codes takes.
+func paramsByName(t *testing.T, files *token.FileSet) map[string]int {
 	t.Helper()
-	file, err := parser.ParseFile(files, "code.go", nil, 0)
+	file, err := parser.ParseFile(files, "../internal/codes/codes.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := map[string]apierror.Code{}
+	params := map[string]int{"apierror.InsufficientScope": 1}
 	ast.Inspect(file, func(node ast.Node) bool {
 		spec, ok := node.(*ast.ValueSpec)
-		if !ok {
+		if !ok || len(spec.Values) == 0 {
 			return true
 		}
-		code, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		codes[spec.Names[0].Name] = apierror.Code(code)
+		n := 0
+		ast.Inspect(spec.Values[0], func(part ast.Node) bool {
+			if literal, ok := part.(*ast.BasicLit); ok {
+				n += strings.Count(literal.Value, "{p")
+			}
+			return true
+		})
+		params["codes."+spec.Names[0].Name] = n
 		return true
 	})
-	if len(codes) != len(apierror.Entries()) {
-		t.Errorf("%d constants, %d entries in the table", len(codes), len(apierror.Entries()))
+	params["codes.InsufficientScope"] = 1 // it is apierror's
+	if len(params) != len(codes.All())+1 {
+		t.Errorf("%d declarations, %d codes", len(params), len(codes.All()))
 	}
-	return codes
+	return params
 }

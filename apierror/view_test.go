@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 )
 
@@ -20,14 +21,14 @@ func everyError() []error {
 	all := []error{
 		apierror.Invalid("one"), apierror.Invalid("one", "two"), missing.Err(), apierror.Unauthorized(), apierror.NotFound("invoice"), apierror.MethodNotAllowed("GET"),
 		apierror.TooLarge(7), apierror.UnsupportedMediaType("text/plain"), apierror.TooManyRequests(time.Minute), apierror.Internal(errors.New("hunter2")), errors.New("hunter2"),
-		apierror.Unavailable(errors.New("hunter2")), apierror.InvalidValues(apierror.ValueDetail{Key: "k", Reason: "must be a string"}), apierror.GrantError(apierror.GrantExpired),
+		apierror.Unavailable(errors.New("hunter2")), codes.InvalidValues(codes.ValueDetail{Key: "k", Reason: "must be a string"}), apierror.GrantError(apierror.GrantExpired),
 	}
-	for _, entry := range apierror.Entries() {
+	for _, entry := range codes.All() {
 		values := []any{}
-		for i := range entry.Params {
+		for i := range strings.Count(entry.Message, "{p") {
 			values = append(values, "value"+string(rune('0'+i)))
 		}
-		all = append(all, apierror.New(entry.Code, values...))
+		all = append(all, entry.New(values...))
 	}
 	return all
 }

@@ -60,14 +60,14 @@ func (wr Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error
 	if e.status >= 500 {
 		id = requestID(w, r)
 		wr.logFailure(r, id, err)
-		shown := Entry{Code: e.code, Status: e.status, Message: internalMessage, Params: 1}.New(id)
+		shown := Entry{Code: e.code, Status: e.status, Message: internalMessage}.New(id)
 		shown.retryAfter = e.retryAfter
 		e = shown
 	}
 	wr.logMisuse(r, err)
 
 	prepareHeader(w.Header(), e.allow)
-	if e.status == http.StatusUnauthorized || e.code == InsufficientScope {
+	if e.status == http.StatusUnauthorized || e.code == InsufficientScope.Code {
 		w.Header().Set("WWW-Authenticate", wr.bearerChallenge(r, e))
 	}
 	retryAfter := e.retryAfter
@@ -163,7 +163,7 @@ func (wr Writer) bearerChallenge(r *http.Request, e *Error) string {
 		}
 	}
 	scope := e.scope
-	if _, sent := header.Authorization(r.Header, "Bearer"); e.code == InsufficientScope {
+	if _, sent := header.Authorization(r.Header, "Bearer"); e.code == InsufficientScope.Code {
 		add("error", "insufficient_scope")
 		if scope == "" && len(e.params) > 0 {
 			scope = e.params[0]

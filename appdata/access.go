@@ -3,15 +3,15 @@ package appdata
 import (
 	"net/http"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // caller returns the app of the request. It returns an error for people with a session.
 func caller(r *http.Request) (identity.Principal, error) {
 	p, _ := identity.PrincipalFrom(r.Context())
 	if p.AppID == "" {
-		return p, apierror.New(apierror.AppDataForConnectedApps)
+		return p, codes.AppDataForConnectedApps.New()
 	}
 	return p, nil
 }
@@ -26,7 +26,7 @@ func (s *Service) mayRead(p identity.Principal, resourceType string) bool {
 // access returns an error if the call may not read records of the type.
 func (s *Service) access(p identity.Principal, resourceType string) error {
 	if !s.mayRead(p, resourceType) {
-		return apierror.New(apierror.AppCannotAccessType, resourceType)
+		return codes.AppCannotAccessType.New(resourceType)
 	}
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/optional"
 )
 
@@ -107,8 +107,8 @@ func TestValues(t *testing.T) {
 					}
 					continue
 				}
-				want := []apierror.ValueDetail{{ResourceType: "invoice", ResourceID: resource, Key: "k", Reason: reason}}
-				if diff := cmp.Diff(want, response.refused(http.StatusBadRequest, apierror.InvalidAppDataValue).Details); diff != "" {
+				want := []codes.ValueDetail{{ResourceType: "invoice", ResourceID: resource, Key: "k", Reason: reason}}
+				if diff := cmp.Diff(want, response.refused(http.StatusBadRequest, codes.InvalidAppDataValue.Code).Details); diff != "" {
 					t.Errorf("%s (-want +got)\n%s", value, diff)
 				}
 			}
@@ -138,7 +138,7 @@ func TestRulesChange(t *testing.T) {
 	_, err := p.data.ChangeField(t.Context(), p.app.ID, field.ID, appdata.Declaration{Choices: optional.Of(appdata.Choices{"b", "c"})})
 	p.Must(err)
 	p.list("resourceId=inv_1").shows(`inv_1 state "a"`)
-	p.put(on("inv_1", "state", `"a"`)).refused(http.StatusBadRequest, apierror.InvalidAppDataValue)
+	p.put(on("inv_1", "state", `"a"`)).refused(http.StatusBadRequest, codes.InvalidAppDataValue.Code)
 	p.put(on("inv_1", "state", `"c"`)).shows(`inv_1 state "c"`)
 }
 
@@ -150,8 +150,8 @@ func TestFieldDeleted(t *testing.T) {
 	value := p.put(on("inv_1", "note", `"a"`)).values()[0]
 	p.Must(p.data.DeleteField(t.Context(), p.app.ID, field.ID))
 	p.list("resourceId=inv_1").shows()
-	p.put(on("inv_1", "note", `"b"`)).refused(http.StatusBadRequest, apierror.UnknownAppDataField)
-	p.call("DELETE /app-data/"+value.ID, "").refused(http.StatusNotFound, apierror.AppDataValueNotFound)
+	p.put(on("inv_1", "note", `"b"`)).refused(http.StatusBadRequest, codes.UnknownAppDataField.Code)
+	p.call("DELETE /app-data/"+value.ID, "").refused(http.StatusNotFound, codes.AppDataValueNotFound.Code)
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"NUMBER"}`)
 	p.list("resourceId=inv_1").shows()
 	p.put(on("inv_1", "note", "1")).shows("inv_1 note 1")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/optional"
 )
@@ -74,7 +75,7 @@ func (d Declaration) changed(f valuestore.Field) (valuestore.Field, error) {
 	case sent.IsSent && sent.Value == nil:
 		v.Add("version", "must not be null")
 	case sent.IsSent && *sent.Value != f.Version:
-		return f, apierror.New(apierror.Conflict)
+		return f, codes.Conflict.New()
 	}
 	f.Version++
 	fixed(&v, "resourceType", d.ResourceType, f.ResourceType)
@@ -118,7 +119,7 @@ func (d Declaration) applyTo(f valuestore.Field, v *apierror.Validation) (values
 		return f, err
 	}
 	if f.Type == valuestore.Choice && !areChoices(f.Choices) {
-		return f, apierror.New(apierror.InvalidChoices)
+		return f, codes.InvalidChoices.New()
 	}
 	return f, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -20,7 +21,7 @@ func (s *Service) DeleteValue(w http.ResponseWriter, r *http.Request) error {
 	}
 	valueID := r.PathValue("id")
 	if !id.Valid(id.AppDataValue, valueID) {
-		return apierror.New(apierror.AppDataValueNotFound, valueID)
+		return codes.AppDataValueNotFound.New(valueID)
 	}
 	now := s.now()
 	eventID := id.New(id.Event, now)
@@ -35,7 +36,7 @@ func (s *Service) DeleteValue(w http.ResponseWriter, r *http.Request) error {
 	})
 	switch {
 	case errors.Is(err, partner.ErrNotFound):
-		return apierror.New(apierror.AppDataValueNotFound, valueID)
+		return codes.AppDataValueNotFound.New(valueID)
 	case err != nil:
 		return apierror.Wrap("appdata", err)
 	case s.cfg.Respond == nil:

@@ -16,7 +16,7 @@
 // routes. The routes need no scope of their own: the app must have the scope to read the type of
 // the record, see [Config].
 //
-//	only := apierror.AppDataForConnectedApps
+//	only := apierror.Entry{Code: "APP_DATA_API_AVAILABLE_CONNECTED_APPS_ONLY", Status: 403, Message: "app data is open to connected apps only"}
 //	guard.Route{Pattern: "GET /app-data", Scope: guard.AnyScope, AppsOnly: only, Handler: data.ListValues}
 //	guard.Route{Pattern: "PUT /app-data", Scope: guard.AnyScope, AppsOnly: only, Handler: data.PutValues}
 //	guard.Route{Pattern: "DELETE /app-data/{id}", Scope: guard.AnyScope, AppsOnly: only, Handler: data.DeleteValue}

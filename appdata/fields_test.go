@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/optional"
 	"github.com/partnerkit/partnerkit/partner"
@@ -151,7 +152,7 @@ func TestChoices(t *testing.T) {
 	} {
 		field, err := k.tryDeclare(app.ID, `{"resourceType":"invoice","key":"k","type":"CHOICE","choices":`+list+`}`)
 		if want == nil {
-			if !apierror.HasCode(err, apierror.InvalidChoices) {
+			if !apierror.HasCode(err, codes.InvalidChoices.Code) {
 				t.Errorf("%s: %v", list, err)
 			}
 			continue
@@ -165,7 +166,7 @@ func TestChoices(t *testing.T) {
 	if f := k.declare(app, `{"resourceType":"invoice","key":"many","type":"CHOICE","choices":`+many(50)+`}`); len(f.Choices) != 50 {
 		t.Errorf("%d choices", len(f.Choices))
 	}
-	if _, err := k.tryDeclare(app.ID, `{"resourceType":"invoice","key":"none","type":"CHOICE"}`); !apierror.HasCode(err, apierror.InvalidChoices) {
+	if _, err := k.tryDeclare(app.ID, `{"resourceType":"invoice","key":"none","type":"CHOICE"}`); !apierror.HasCode(err, codes.InvalidChoices.Code) {
 		t.Errorf("without choices: %v", err)
 	}
 }
@@ -208,7 +209,7 @@ func TestChangeField(t *testing.T) {
 		}
 		stored, readErr := k.data.Field(t.Context(), app.ID, before.ID)
 		k.Must(readErr)
-		got := string(apierror.InvalidChoices)
+		got := string(codes.InvalidChoices.Code)
 		if list := messages(err); list != nil {
 			text, _ := json.Marshal(list)
 			got = string(text)

@@ -18,6 +18,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
 
@@ -143,7 +144,7 @@ func FuzzListQuery(f *testing.F) {
 		switch body := w.Body.String(); {
 		case w.Code == http.StatusOK && body == `{"data":[]}`:
 		case w.Code == http.StatusBadRequest && strings.HasPrefix(body, `{"statusCode":400,`):
-		case w.Code == http.StatusForbidden && strings.Contains(body, string(apierror.AppCannotAccessType)):
+		case w.Code == http.StatusForbidden && strings.Contains(body, string(codes.AppCannotAccessType.Code)):
 		default:
 			t.Errorf("%q: %d %s", query, w.Code, body)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/internal/testdb"
@@ -54,7 +55,7 @@ func newAPIOn(t testing.TB, open testdb.Opener, changes ...func(*appdata.Config)
 	k.Must(err)
 	keys, err := idempotency.New(idempotency.Config{Store: k.Store, Clock: k.Clock})
 	k.Must(err)
-	const only = apierror.AppDataForConnectedApps
+	only := codes.AppDataForConnectedApps
 	surface := k.GuardConfig()
 	surface.Idempotency = keys.Wrap
 	k.Handle(surface,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
@@ -69,7 +70,7 @@ func (s *Service) parseQuery(raw string) (valuestore.Query, error) {
 		return valuestore.Query{}, err
 	}
 	if len(ids) == 0 {
-		return valuestore.Query{}, apierror.New(apierror.ProvideResourceIDs)
+		return valuestore.Query{}, codes.ProvideResourceIDs.New()
 	}
 	return q, nil
 }
@@ -90,7 +91,7 @@ func parseIDs(values url.Values) ([]string, error) {
 		}
 	}
 	if len(ids) > MaxResources {
-		return nil, apierror.New(apierror.TooManyResourceIDs)
+		return nil, codes.TooManyResourceIDs.New()
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), nil

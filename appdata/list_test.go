@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -66,7 +66,7 @@ func TestListRefuses(t *testing.T) {
 	t.Parallel()
 	p := newAPI(t).connected()
 	for _, query := range []string{"", "resourceId=", "resourceIds=", "resourceIds=,,", "resourceid=r1", "resourceType=invoice", "key=a&resourceId="} {
-		p.list(query).refused(http.StatusBadRequest, apierror.ProvideResourceIDs)
+		p.list(query).refused(http.StatusBadRequest, codes.ProvideResourceIDs.Code)
 	}
 	for _, query := range []string{
 		"resourceIds=" + ids(51), "resourceId=x&resourceIds=" + ids(50), "resourceIds=" + ids(25) + "&resourceIds=x" + strings.ReplaceAll(ids(26), ",", ",x"),
@@ -74,7 +74,7 @@ func TestListRefuses(t *testing.T) {
 		// Repeated ids count as often as they are sent.
 		"resourceId=r7&resourceIds=r7,,r7," + ids(48), "resourceIds=r1" + strings.Repeat(",r1", 50), "resourceId=r1&resourceIds=" + ids(50),
 	} {
-		p.list(query).refused(http.StatusBadRequest, apierror.TooManyResourceIDs)
+		p.list(query).refused(http.StatusBadRequest, codes.TooManyResourceIDs.Code)
 	}
 	const (
 		types = "resourceType must be one of account, customer, invoice, journal_entry, payment, supplier"
@@ -120,12 +120,12 @@ func TestValuesBelongToAppAndBusiness(t *testing.T) {
 	// APD-05.
 	for name, valueID := range map[string]string{"another app's": theirs.ID, "another business's": there.ID, "none": id.New(id.AppDataValue, harness.Start), "other kind": id.New(id.Event, harness.Start), "short": "adv_1", "upper": strings.ToUpper(mine.ID)} {
 		t.Log(name)
-		p.call("DELETE /app-data/"+valueID, "").refused(http.StatusNotFound, apierror.AppDataValueNotFound)
+		p.call("DELETE /app-data/"+valueID, "").refused(http.StatusNotFound, codes.AppDataValueNotFound.Code)
 	}
 	if a := p.call("DELETE /app-data/"+mine.ID, ""); a.Status != http.StatusNoContent {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	p.call("DELETE /app-data/"+mine.ID, "").refused(http.StatusNotFound, apierror.AppDataValueNotFound)
+	p.call("DELETE /app-data/"+mine.ID, "").refused(http.StatusNotFound, codes.AppDataValueNotFound.Code)
 	p.list("resourceId=r1").shows()
 	other.list("resourceId=r1").shows("r1 a 2")
 	elsewhere.list("resourceId=r1").shows("r1 a 3")
@@ -148,16 +148,16 @@ func TestAccess(t *testing.T) {
 		p.list("resourceId=r1").shows("r1 a 1") // left out
 		p.list("resourceId=r1&key=a").shows("r1 a 1")
 		p.list("resourceId=r1&resourceType=invoice").shows("r1 a 1")
-		if got := p.list("resourceId=r1&resourceType=customer").refused(http.StatusForbidden, apierror.AppCannotAccessType); got.Params["p0"] != "customer" {
+		if got := p.list("resourceId=r1&resourceType=customer").refused(http.StatusForbidden, codes.AppCannotAccessType.Code); got.Params["p0"] != "customer" {
 			t.Errorf("%+v", got)
 		}
-		p.put(customer).refused(http.StatusForbidden, apierror.AppCannotAccessType)
-		p.put(on("r1", "a", "1"), customer).refused(http.StatusForbidden, apierror.AppCannotAccessType)
-		p.call("DELETE /app-data/"+value.ID, "").refused(http.StatusForbidden, apierror.AppCannotAccessType)
+		p.put(customer).refused(http.StatusForbidden, codes.AppCannotAccessType.Code)
+		p.put(on("r1", "a", "1"), customer).refused(http.StatusForbidden, codes.AppCannotAccessType.Code)
+		p.call("DELETE /app-data/"+value.ID, "").refused(http.StatusForbidden, codes.AppCannotAccessType.Code)
 	}
 	wantNone(narrow)
 	all.list("resourceId=r1").shows("r1 a 1", "r1 a 2")
-	all.list("resourceId=r1&resourceType=supplier").refused(http.StatusForbidden, apierror.AppCannotAccessType) // no scope of the app's
+	all.list("resourceId=r1&resourceType=supplier").refused(http.StatusForbidden, codes.AppCannotAccessType.Code) // no scope of the app's
 	k.Clock.Advance(time.Minute)
 	k.Must(k.OAuth.SetInstallationScopes(t.Context(), app.ID, "biz_1", identity.MustScopes("invoices:read", "events:read")))
 	wantNone(all)
@@ -172,7 +172,7 @@ func TestSessions(t *testing.T) {
 	k := newAPI(t)
 	nobody := connected{api: k}
 	for _, call := range []string{"GET /app-data?resourceId=r1", "PUT /app-data", "DELETE /app-data/adv_1", "GET /open?resourceId=r1", "PUT /open", "DELETE /open/adv_1"} {
-		nobody.call(call, "", "Cookie", k.Host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, apierror.AppDataForConnectedApps)
+		nobody.call(call, "", "Cookie", k.Host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, codes.AppDataForConnectedApps.Code)
 		if a := nobody.call(call, ""); a.Status != http.StatusUnauthorized {
 			t.Errorf("%s without credentials: %d", call, a.Status)
 		}
@@ -188,6 +188,6 @@ func TestTypes(t *testing.T) {
 	p.declare(p.app, `{"resourceType":"parcel","key":"a","type":"NUMBER"}`)
 	p.declare(p.app, `{"resourceType":"fleet","key":"a","type":"NUMBER"}`)
 	p.put(`{"resourceType":"parcel","resourceId":"p1","key":"a","value":1}`).shows("p1 a 1")
-	p.put(`{"resourceType":"fleet","resourceId":"p1","key":"a","value":1}`).refused(http.StatusForbidden, apierror.AppCannotAccessType)
+	p.put(`{"resourceType":"fleet","resourceId":"p1","key":"a","value":1}`).refused(http.StatusForbidden, codes.AppCannotAccessType.Code)
 	p.put(on("p1", "a", "1")).invalid("values[0].resourceType must be one of fleet, parcel")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -89,20 +90,20 @@ func (s *Service) check(ctx context.Context, p identity.Principal, given []given
 	}
 	for _, v := range given {
 		if _, ok := fields[place{v.ResourceType, v.Key}]; !ok {
-			return nil, apierror.New(apierror.UnknownAppDataField, v.Key, v.ResourceType)
+			return nil, codes.UnknownAppDataField.New(v.Key, v.ResourceType)
 		}
 	}
-	var broken []apierror.ValueDetail
+	var broken []codes.ValueDetail
 	drafts := make([]valuestore.Draft, len(given))
 	for i, v := range given {
 		field := fields[place{v.ResourceType, v.Key}]
 		drafts[i] = valuestore.Draft{FieldID: field.ID, Value: valuestore.Value{ResourceType: v.ResourceType, ResourceID: v.ResourceID, Key: v.Key, Value: v.Value}}
 		if reason := checkValue(field, v.Value); reason != "" {
-			broken = append(broken, apierror.ValueDetail{ResourceType: v.ResourceType, ResourceID: v.ResourceID, Key: v.Key, Reason: reason})
+			broken = append(broken, codes.ValueDetail{ResourceType: v.ResourceType, ResourceID: v.ResourceID, Key: v.Key, Reason: reason})
 		}
 	}
 	if len(broken) > 0 {
-		return nil, apierror.InvalidValues(broken...)
+		return nil, codes.InvalidValues(broken...)
 	}
 	return drafts, nil
 }

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
@@ -64,7 +64,7 @@ func TestPutTellsWhatChanged(t *testing.T) {
 	p.Clock.Advance(time.Second)
 	p.put(on("inv_1", "note", `"\u0061"`), on("inv_2", "note", `"c"`)).values() // the same text
 	p.Clock.Advance(time.Second)
-	p.put(on("inv_1", "note", `"x"`), on("absent", "note", `"x"`)).refused(http.StatusNotFound, apierror.RecordNotFound)
+	p.put(on("inv_1", "note", `"x"`), on("absent", "note", `"x"`)).refused(http.StatusNotFound, codes.RecordNotFound.Code)
 	if a := p.call("DELETE /app-data/"+second[1].ID, ""); a.Status != http.StatusNoContent || a.Body != "" {
 		t.Errorf("DELETE: %d %q", a.Status, a.Body)
 	}
@@ -168,14 +168,14 @@ func TestPutOrder(t *testing.T) {
 		form   = `{"resourceType":"customer","resourceId":"","key":"none","value":1}`
 		other  = `{"resourceType":"invoice","resourceId":"inv_2","key":"note","value":"x"}`
 	)
-	if got := p.put(other, record).refused(http.StatusNotFound, apierror.RecordNotFound); got.Params["p0"] != "invoice" || got.Params["p1"] != "absent_1" {
+	if got := p.put(other, record).refused(http.StatusNotFound, codes.RecordNotFound.Code); got.Params["p0"] != "invoice" || got.Params["p1"] != "absent_1" {
 		t.Errorf("record: %+v", got)
 	}
-	p.put(other, record, value).refused(http.StatusBadRequest, apierror.InvalidAppDataValue)
-	if got := p.put(other, record, value, field).refused(http.StatusBadRequest, apierror.UnknownAppDataField); got.Params["p0"] != "none" || got.Params["p1"] != "invoice" {
+	p.put(other, record, value).refused(http.StatusBadRequest, codes.InvalidAppDataValue.Code)
+	if got := p.put(other, record, value, field).refused(http.StatusBadRequest, codes.UnknownAppDataField.Code); got.Params["p0"] != "none" || got.Params["p1"] != "invoice" {
 		t.Errorf("field: %+v", got)
 	}
-	if got := p.put(other, value, field, access).refused(http.StatusForbidden, apierror.AppCannotAccessType); got.Params["p0"] != "customer" {
+	if got := p.put(other, value, field, access).refused(http.StatusForbidden, codes.AppCannotAccessType.Code); got.Params["p0"] != "customer" {
 		t.Errorf("access: %+v", got)
 	}
 	p.put(other, value, field, access, form).invalid("values[4].resourceId must have 1 to 256 characters")
@@ -193,8 +193,8 @@ func TestPutTellsEveryBrokenValue(t *testing.T) {
 	p.declare(p.app, `{"resourceType":"invoice","key":"paid","type":"BOOLEAN"}`)
 	p.declare(p.app, `{"resourceType":"customer","key":"note","type":"NUMBER","max":5}`)
 	got := p.put(on("inv_1", "note", `"x"`), on("inv_1", "paid", "true"), on("inv_2", "note", `"long"`),
-		`{"resourceType":"customer","resourceId":"cus_1","key":"note","value":5.01}`, on("inv_2", "paid", `"true"`)).refused(http.StatusBadRequest, apierror.InvalidAppDataValue)
-	want := []apierror.ValueDetail{
+		`{"resourceType":"customer","resourceId":"cus_1","key":"note","value":5.01}`, on("inv_2", "paid", `"true"`)).refused(http.StatusBadRequest, codes.InvalidAppDataValue.Code)
+	want := []codes.ValueDetail{
 		{ResourceType: "invoice", ResourceID: "inv_1", Key: "note", Reason: "must have at least 2 characters"},
 		{ResourceType: "invoice", ResourceID: "inv_2", Key: "note", Reason: "must have at most 3 characters"},
 		{ResourceType: "customer", ResourceID: "cus_1", Key: "note", Reason: "must be at most 5"},
@@ -223,7 +223,7 @@ func TestPutAsksForRecordsOnce(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	p.put(on("of biz_1", "a", "1")).values()
-	p.put(on("of biz_2", "a", "1")).refused(http.StatusNotFound, apierror.RecordNotFound)
+	p.put(on("of biz_2", "a", "1")).refused(http.StatusNotFound, codes.RecordNotFound.Code)
 }
 
 // A field that is deleted during a PUT is treated as if the PUT had come later. If the
@@ -234,7 +234,7 @@ func TestPutLosesItsField(t *testing.T) {
 	const declaration = `{"resourceType":"invoice","key":"note","type":"TEXT"}`
 	field := p.declare(p.app, declaration)
 	p.books.onAsk = func() { p.Must(p.data.DeleteField(t.Context(), p.app.ID, field.ID)) }
-	p.put(on("inv_1", "note", `"x"`)).refused(http.StatusBadRequest, apierror.UnknownAppDataField)
+	p.put(on("inv_1", "note", `"x"`)).refused(http.StatusBadRequest, codes.UnknownAppDataField.Code)
 	field = p.declare(p.app, declaration)
 	p.books.onAsk = func() {
 		p.Must(p.data.DeleteField(t.Context(), p.app.ID, field.ID))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // Record is something of the host's that values are attached to.
@@ -42,7 +43,7 @@ func (s *Service) checkRecords(ctx context.Context, businessID string, drafts []
 	}
 	for _, one := range asked {
 		if !exists[one] {
-			return apierror.New(apierror.RecordNotFound, one.ResourceType, one.ResourceID)
+			return codes.RecordNotFound.New(one.ResourceType, one.ResourceID)
 		}
 	}
 	return nil

@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/idempotency"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -25,7 +25,7 @@ func TestIdempotency(t *testing.T) {
 	p.declare(p.app, `{"resourceType":"invoice","key":"note","type":"TEXT","maxLength":3}`)
 	const body, broken = `{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"a"}]}`,
 		`{"values":[{"resourceType":"invoice","resourceId":"inv_1","key":"note","value":"long"}]}`
-	p.call("PUT /app-data", broken, "Idempotency-Key", "1").refused(http.StatusBadRequest, apierror.InvalidAppDataValue) // not kept
+	p.call("PUT /app-data", broken, "Idempotency-Key", "1").refused(http.StatusBadRequest, codes.InvalidAppDataValue.Code) // not kept
 	first := p.call("PUT /app-data", body, "Idempotency-Key", "1")
 	p.Clock.Advance(time.Second)
 	p.put(on("inv_1", "note", `"b"`)).values()

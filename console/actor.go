@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
@@ -124,7 +125,7 @@ func (a Actor) mayChange(app partner.App) error {
 // checkWritable returns the error for an app that is deactivated, and therefore read-only.
 func checkWritable(app partner.App) error {
 	if app.Status == partner.AppDeactivated {
-		return apierror.New(apierror.AppDeactivated)
+		return codes.AppDeactivated.New()
 	}
 	return nil
 }

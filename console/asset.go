@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
@@ -92,7 +93,7 @@ func (c *Console) DeleteAsset(ctx context.Context, by Actor, ref Ref) error {
 		return by.did(audit.AssetDeleted, ref.AppID, ref.AssetID), c.cfg.Store.DeleteAsset(ctx, ref.AppID, ref.AssetID)
 	})
 	if errors.Is(err, consolestore.ErrAssetInUse) {
-		return apierror.New(apierror.AssetInUse, ref.AssetID)
+		return codes.AssetInUse.New(ref.AssetID)
 	}
 	return absent("asset", err)
 }

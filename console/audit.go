@@ -3,8 +3,8 @@ package console
 import (
 	"context"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -51,7 +51,7 @@ func (c *Console) changeAppIf(ctx context.Context, may func(partner.App) error, 
 // checkVersion returns CONFLICT if a change is based on another version than the last one.
 func checkVersion(sent *int64, last int64) error {
 	if sent != nil && *sent != last {
-		return apierror.New(apierror.Conflict)
+		return codes.Conflict.New()
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -183,10 +184,10 @@ func (c *Console) checkExtension(app partner.App, e consolestore.Extension) erro
 	}
 	scope := c.cfg.ResourceTypes[e.ResourceType]
 	if !app.Scopes.Has(scope) {
-		return apierror.New(apierror.ExtensionScopeRequired, e.ResourceType, scope)
+		return codes.ExtensionScopeRequired.New(e.ResourceType, scope)
 	}
 	if !isPageOf(app.AppURL, e.Path) {
-		return apierror.New(apierror.ExtensionPathInvalid, e.Path)
+		return codes.ExtensionPathInvalid.New(e.Path)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -82,7 +83,7 @@ func (c *Console) fieldRoutes() []route {
 
 // readDeclaration reads a field; check returns what is wrong with one.
 func readDeclaration(r *http.Request, check func(appdata.Declaration) error) (d appdata.Declaration, err error) {
-	choices := strictjson.List{Most: appdata.MaxChoices, Refusal: apierror.New(apierror.InvalidChoices)}
+	choices := strictjson.List{Most: appdata.MaxChoices, Refusal: codes.InvalidChoices.New()}
 	err = readBodyWith("choices", choices, r, &d, func() error { return check(d) })
 	return d, err
 }

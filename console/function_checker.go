@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // FunctionChecker checks the source of a function before the console stores it. Package
@@ -66,9 +66,9 @@ func (c *Console) checkSource(ctx context.Context, organizationID, source string
 	var rejected *SourceError
 	switch {
 	case errors.As(err, &rejected) && rejected.TooComplex:
-		return apierror.New(apierror.FunctionTooComplex, rejected.Error())
+		return codes.FunctionTooComplex.New(rejected.Error())
 	case rejected != nil:
-		return apierror.New(apierror.FunctionSourceNoHandler, rejected.Error())
+		return codes.FunctionSourceNoHandler.New(rejected.Error())
 	}
 	return err
 }

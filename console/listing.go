@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // revisionSteps are the only ways from one state to the next. Saving leads to draft:
@@ -31,7 +31,7 @@ func become(r *consolestore.Revision, next consolestore.RevisionState, now time.
 // nextState returns the next state, or LISTING_STATE_INVALID.
 func nextState(state, next consolestore.RevisionState) (consolestore.RevisionState, error) {
 	if !slices.Contains(revisionSteps[state], next) {
-		return state, apierror.New(apierror.ListingStateInvalid, state, next)
+		return state, codes.ListingStateInvalid.New(state, next)
 	}
 	return next, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 )
@@ -101,7 +102,7 @@ func checkAssets(l consolestore.ListingContent, assets []consolestore.Asset) err
 // checkComplete returns LISTING_INCOMPLETE when a text is missing.
 func checkComplete(l consolestore.ListingContent) error {
 	if missing := l.Missing(); len(missing) > 0 {
-		return apierror.IncompleteListing(missing...)
+		return codes.ListingIncomplete.New().WithDetails(missing)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 )
 
@@ -151,7 +152,7 @@ func TestListingSteps_CON03(t *testing.T) {
 		if got.Status != http.StatusBadRequest || got.body["code"] != "LISTING_STATE_INVALID" {
 			t.Errorf("%s: %s", step, got.Body)
 		}
-		return apierror.New(apierror.ListingStateInvalid, "", "")
+		return codes.ListingStateInvalid.New("", "")
 	}
 	for from, way := range ways {
 		for step, leads := range steps {
@@ -169,7 +170,7 @@ func TestListingSteps_CON03(t *testing.T) {
 			if isWay := strings.Contains(" "+leads+" ", " "+string(from)+" "); (err == nil) != isWay {
 				t.Errorf("%s from %s: %v", step, from, err)
 			}
-			if err != nil && !apierror.HasCode(err, apierror.ListingStateInvalid) {
+			if err != nil && !apierror.HasCode(err, codes.ListingStateInvalid.Code) {
 				t.Errorf("%s from %s: %v", step, from, err)
 			}
 			if after, _ := d.ann("GET " + path + "/listing").state(); err != nil && after != state {

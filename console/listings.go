@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
@@ -34,7 +35,7 @@ func (c *Console) Listing(ctx context.Context, by Actor, appID string) (consoles
 func (c *Console) CreateListing(ctx context.Context, by Actor, appID string, content consolestore.ListingContent) (consolestore.Listing, error) {
 	return c.saveListing(ctx, by, appID, content, func(before *consolestore.Listing, draft consolestore.Revision) (consolestore.Revision, error) {
 		if before != nil {
-			return consolestore.Revision{}, apierror.New(apierror.ListingExists)
+			return consolestore.Revision{}, codes.ListingExists.New()
 		}
 		return draft, nil
 	})
@@ -87,7 +88,7 @@ func (c *Console) saveListing(ctx context.Context, by Actor, appID string, conte
 		return next, checkAssets(content, standing.Assets)
 	})
 	if errors.Is(err, consolestore.ErrSlugTaken) {
-		return consolestore.Listing{}, apierror.New(apierror.SlugTaken, content.Slug)
+		return consolestore.Listing{}, codes.SlugTaken.New(content.Slug)
 	}
 	return saved, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -31,7 +32,7 @@ func (c *Console) SandboxToken(ctx context.Context, by Actor, appID, businessID 
 	case by.token != "":
 		return oauthserver.SandboxToken{}, apierror.Forbidden("A console token cannot get tokens of an app")
 	case app.Status == partner.AppDeactivated:
-		return oauthserver.SandboxToken{}, apierror.New(apierror.AppDeactivated)
+		return oauthserver.SandboxToken{}, codes.AppDeactivated.New()
 	case !app.IsUsable():
 		return oauthserver.SandboxToken{}, apierror.Invalid("The app is suspended, so that it gets no tokens")
 	case app.Scopes.IsEmpty():

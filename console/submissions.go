@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
@@ -132,7 +133,7 @@ func (c *Console) review(ctx context.Context, app partner.App) (AppReview, error
 }
 
 // isSubmitted is the error while a submission is open.
-var isSubmitted = apierror.Entry{Code: apierror.Conflict, Status: http.StatusConflict, Message: "the app is submitted already and waits for the decision"}
+var isSubmitted = apierror.Entry{Code: codes.Conflict.Code, Status: http.StatusConflict, Message: "the app is submitted already and waits for the decision"}
 
 // SubmitApp submits an app for review as it is now, without its listing. Its error is one of
 // apierror: 404, that the app is deactivated, CONFLICT if a submission of the app is open, or

@@ -23,8 +23,9 @@
 //
 // [Log.List] and [Log.Get] are handlers for a guard's routes:
 //
-//	guard.Route{Pattern: "GET /events", Scope: "events:read", AppsOnly: apierror.EventLogForConnectedApps, Handler: log.List}
-//	guard.Route{Pattern: "GET /events/{id}", Scope: "events:read", AppsOnly: apierror.EventLogForConnectedApps, Handler: log.Get}
+//	only := apierror.Entry{Code: "EVENT_LOG_AVAILABLE_CONNECTED_APPS_ONLY", Status: 403, Message: "the event log is open to connected apps only"}
+//	guard.Route{Pattern: "GET /events", Scope: "events:read", AppsOnly: only, Handler: log.List}
+//	guard.Route{Pattern: "GET /events/{id}", Scope: "events:read", AppsOnly: only, Handler: log.Get}
 //
 // Pages go from oldest to newest, and any event of the business is a cursor. An app that follows
 // the pages gets every event that it may see exactly once, even during writes: an event gets its

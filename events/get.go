@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -37,7 +38,7 @@ func (l *Log) Get(w http.ResponseWriter, r *http.Request) error {
 	}
 	definition, ok := l.cfg.Catalog.Lookup(e.Type) // none when it was not found
 	if !ok || definition.Check(e.AppID, viewer(p)) != Visible {
-		return apierror.New(apierror.EventNotFound, eventID)
+		return codes.EventNotFound.New(eventID)
 	}
 	shown, err := responseOf(e, definition, p.Version)
 	if err != nil {
@@ -89,7 +90,7 @@ func responseOf(e partner.Event, d Definition, version string) (response, error)
 func caller(r *http.Request) (identity.Principal, error) {
 	p, _ := identity.PrincipalFrom(r.Context())
 	if p.AppID == "" {
-		return p, apierror.New(apierror.EventLogForConnectedApps)
+		return p, codes.EventLogForConnectedApps.New()
 	}
 	return p, nil
 }

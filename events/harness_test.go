@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partner"
@@ -43,8 +44,8 @@ func newAPIOn(t testing.TB, open testdb.Opener, catalog events.Catalog) *api {
 	cfg := k.GuardConfig()
 	cfg.Versions = guard.Versions{Current: "2026-09-01", All: []guard.Version{{Name: "2025-06-01"}, {Name: "2026-01-15"}, {Name: "2026-09-01"}}}
 	k.Handle(cfg,
-		guard.Route{Pattern: "GET /events", Scope: "events:read", AppsOnly: apierror.EventLogForConnectedApps, Handler: k.log.List},
-		guard.Route{Pattern: "GET /events/{id}", Scope: "events:read", AppsOnly: apierror.EventLogForConnectedApps, Handler: k.log.Get},
+		guard.Route{Pattern: "GET /events", Scope: "events:read", AppsOnly: codes.EventLogForConnectedApps, Handler: k.log.List},
+		guard.Route{Pattern: "GET /events/{id}", Scope: "events:read", AppsOnly: codes.EventLogForConnectedApps, Handler: k.log.Get},
 		guard.Route{Pattern: "GET /open/events", Scope: "events:read", SessionsAllowed: true, Handler: k.log.List},
 	)
 	return k

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -79,7 +80,7 @@ func (l *Log) place(r *http.Request, businessID string, asked query, since time.
 	}
 	e, err := l.find(r, businessID, asked.after, since)
 	if errors.Is(err, errNotFound) || err == nil && e.Number == 0 {
-		return 0, apierror.New(apierror.UnknownCursor, asked.after)
+		return 0, codes.UnknownCursor.New(asked.after)
 	}
 	return e.Number, err
 }

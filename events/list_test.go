@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
@@ -153,7 +153,7 @@ func TestListRefuses(t *testing.T) {
 		"types=x&after=unknown":               "x",
 		"types=" + strings.Repeat("x", 300):   strings.Repeat("x", 200) + "…",
 	} {
-		message := k.call(token, "/events?"+query).refused(http.StatusBadRequest, apierror.UnknownEventType)
+		message := k.call(token, "/events?"+query).refused(http.StatusBadRequest, codes.UnknownEventType.Code)
 		if message != "types: there is no event named "+names {
 			t.Errorf("%s: %q", query, message)
 		}
@@ -184,7 +184,7 @@ func TestCursors(t *testing.T) {
 		"upper case": strings.ToUpper(valid), "space": valid + " ", "NUL": valid[:10] + "\x00" + valid[11:], "not UTF-8": "\xff", "long": strings.Repeat(valid, 100),
 	} {
 		t.Log(name)
-		k.call(token, "/events?after="+url.QueryEscape(after)).refused(http.StatusBadRequest, apierror.UnknownCursor)
+		k.call(token, "/events?after="+url.QueryEscape(after)).refused(http.StatusBadRequest, codes.UnknownCursor.Code)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestVersions(t *testing.T) {
 			t.Errorf("%s: %+v", version, got)
 		}
 	}
-	k.call(token, "/events?types=invoice.created").refused(http.StatusBadRequest, apierror.UnknownEventType)
+	k.call(token, "/events?types=invoice.created").refused(http.StatusBadRequest, codes.UnknownEventType.Code)
 }
 
 // An event whose type was removed from the catalog is no longer shown, but still valid as
@@ -227,5 +227,5 @@ func TestTypeThatLeftTheCatalog(t *testing.T) {
 	here := k.record("biz_1", "invoice.created")
 	k.call(token, "/events").shows(here...)
 	k.call(token, "/events?after="+gone.ID).shows(here...)
-	k.call(token, "/events/"+gone.ID).refused(http.StatusNotFound, apierror.EventNotFound)
+	k.call(token, "/events/"+gone.ID).refused(http.StatusNotFound, codes.EventNotFound.Code)
 }

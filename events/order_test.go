@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
@@ -42,7 +43,7 @@ func TestCursorThatCommitsDuringTheCall(t *testing.T) {
 	k.Must(err)
 	r := httptest.NewRequestWithContext(identity.WithPrincipal(t.Context(), identity.Principal{AppID: "app_1", BusinessID: "biz_1", Scopes: allScopes}),
 		http.MethodGet, "/events?after="+late.ID, http.NoBody)
-	if err := log.List(httptest.NewRecorder(), r); !apierror.HasCode(err, apierror.UnknownCursor) {
+	if err := log.List(httptest.NewRecorder(), r); !apierror.HasCode(err, codes.UnknownCursor.Code) {
 		t.Errorf("List: %v", err)
 	}
 }
@@ -76,7 +77,7 @@ func TestThirtyDays(t *testing.T) {
 	}
 	k.Clock.Advance(time.Millisecond)
 	k.call(token, "/events").shows(fresh)
-	k.call(token, "/events?after="+old.ID).refused(http.StatusBadRequest, apierror.UnknownCursor)
-	k.call(token, "/events/"+old.ID).refused(http.StatusNotFound, apierror.EventNotFound)
+	k.call(token, "/events?after="+old.ID).refused(http.StatusBadRequest, codes.UnknownCursor.Code)
+	k.call(token, "/events/"+old.ID).refused(http.StatusNotFound, codes.EventNotFound.Code)
 	k.call(token, "/events?after="+fresh.ID).shows()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // How many events a page has.
@@ -48,7 +49,7 @@ func (l *Log) parseQuery(raw string) (query, error) {
 		return query{}, err
 	}
 	if len(unknown) > 0 {
-		return query{}, apierror.New(apierror.UnknownEventType, strings.Join(unknown, ", "))
+		return query{}, codes.UnknownEventType.New(strings.Join(unknown, ", "))
 	}
 	return asked, nil
 }

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
@@ -68,13 +68,13 @@ func TestVisibility(t *testing.T) {
 	} {
 		got := k.call(test.token, "/events/"+test.event.ID)
 		if !test.shown {
-			got.refused(http.StatusNotFound, apierror.EventNotFound)
+			got.refused(http.StatusNotFound, codes.EventNotFound.Code)
 		} else if got.Status != http.StatusOK || !strings.Contains(got.Body, test.event.ID) {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
 	for _, absent := range []string{id.New(id.Event, harness.Start), "evt_1", "x"} {
-		k.call(all, "/events/"+absent).refused(http.StatusNotFound, apierror.EventNotFound)
+		k.call(all, "/events/"+absent).refused(http.StatusNotFound, codes.EventNotFound.Code)
 	}
 	for _, invalid := range []string{"evt_%00", "%ff"} {
 		if got := k.call(all, "/events/"+invalid); got.Status != http.StatusBadRequest {
@@ -101,11 +101,11 @@ func TestWhoMayCall(t *testing.T) {
 	k := newAPI(t)
 	here := k.record("biz_1", "invoice.created")[0]
 	for _, target := range []string{"/events", "/events/" + here.ID, "/open/events"} {
-		k.call("", target, "Cookie", k.Host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, apierror.EventLogForConnectedApps)
+		k.call("", target, "Cookie", k.Host.NewSession(partnertest.User, "biz_1").String()).refused(http.StatusForbidden, codes.EventLogForConnectedApps.Code)
 	}
 	token := k.Connect(k.NewApp(allScopes), "biz_1", identity.MustScopes("invoices:read"))
-	k.call(token, "/events").refused(http.StatusForbidden, apierror.InsufficientScope)
-	k.call(token, "/events/"+here.ID).refused(http.StatusForbidden, apierror.InsufficientScope)
+	k.call(token, "/events").refused(http.StatusForbidden, codes.InsufficientScope.Code)
+	k.call(token, "/events/"+here.ID).refused(http.StatusForbidden, codes.InsufficientScope.Code)
 }
 
 // CAT-02, EVT-02: what the OAuth server records is shown to its app, in the shape of

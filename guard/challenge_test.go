@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // API-10, META-06, META-07: the content of challenges when a handler checks scopes itself,
@@ -21,7 +21,7 @@ func TestChallenges(t *testing.T) {
 		guard.Route{Pattern: "POST /mcp", Scope: guard.AnyScope, ChallengeScopes: []string{"invoices:read", "customers:read"}, ReadOnly: true,
 			Handler: func(_ http.ResponseWriter, r *http.Request) error {
 				p, _ := identity.PrincipalFrom(r.Context())
-				return apierror.New(apierror.InsufficientScope, "payments:read").WithScope(p.Scopes.String() + " payments:read")
+				return codes.InsufficientScope.New("payments:read").WithScope(p.Scopes.String() + " payments:read")
 			}},
 		guard.Route{Pattern: "GET /mcp", Scope: guard.AnyScope, Handler: k.echo},
 	))

@@ -22,5 +22,5 @@ func (s *Surface) allowsSessions(method string, r *http.Request) bool {
 	if route == nil {
 		return s.hasFallback
 	}
-	return route.SessionsAllowed || s.hasFallback && route.AppsOnly == ""
+	return route.SessionsAllowed || s.hasFallback && route.AppsOnly.Status == 0
 }

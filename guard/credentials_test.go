@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/secret"
 )
 
@@ -110,12 +111,12 @@ func TestScopesAtTheTimeOfTheCall(t *testing.T) {
 	narrow := k.grant(business, identity.MustScopes("invoices:read")).Access
 	wide := k.token() // widens the installation
 	k.send("POST /invoices", bearer(wide)).ok()
-	a := k.send("POST /invoices", bearer(narrow)).refused(http.StatusForbidden, apierror.InsufficientScope)
+	a := k.send("POST /invoices", bearer(narrow)).refused(http.StatusForbidden, codes.InsufficientScope.Code)
 	if a.text("message") != "Insufficient scope: this call needs invoices:write" {
 		t.Errorf("message %q", a.text("message"))
 	}
 	k.Must(k.OAuth.SetInstallationScopes(t.Context(), k.app.ID, business, identity.MustScopes("invoices:read")))
-	k.send("POST /invoices", bearer(wide)).refused(http.StatusForbidden, apierror.InsufficientScope)
+	k.send("POST /invoices", bearer(wide)).refused(http.StatusForbidden, codes.InsufficientScope.Code)
 	k.send("GET /invoices", bearer(wide)).ok()
 }
 
@@ -163,7 +164,7 @@ func TestUndeclared(t *testing.T) {
 			if a.Status != http.StatusForbidden || !a.limited() {
 				t.Errorf("%s: %d", call, a.Status)
 			}
-		} else if a.refused(http.StatusForbidden, apierror.EndpointNotExposed); a.text("message") != "endpoint not exposed to OAuth clients" || !a.limited() {
+		} else if a.refused(http.StatusForbidden, codes.EndpointNotExposed.Code); a.text("message") != "endpoint not exposed to OAuth clients" || !a.limited() {
 			t.Errorf("%s: %s", call, a.Body)
 		}
 		if a := k.send(call); a.Status != http.StatusUnauthorized || a.Header.Get("WWW-Authenticate") != plainChallenge {

@@ -22,7 +22,7 @@
 // The 401 of a route and the 403 of a token that lacks its scope say in WWW-Authenticate
 // which scope to ask for, and where the metadata of the resource is. Clients of agents read
 // the scope there. A handler that checks scopes by itself returns
-// apierror.New(apierror.InsufficientScope, scope), which has the same challenge.
+// apierror.InsufficientScope.New(scope), which has the same challenge.
 //
 // # Counting
 //

@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -71,8 +72,8 @@ func TestForeignTokens(t *testing.T) {
 		k.send("GET /nothing", bearer(mobile)).refused(http.StatusNotFound, "")
 	})
 	t.Run("API-06 routes of apps stay closed", func(t *testing.T) {
-		k.send("GET /events", bearer(mobile)).refused(http.StatusForbidden, apierror.EventLogForConnectedApps)
-		k.send("PUT /app-data", bearer(mobile)).refused(http.StatusForbidden, apierror.AppDataForConnectedApps)
+		k.send("GET /events", bearer(mobile)).refused(http.StatusForbidden, codes.EventLogForConnectedApps.Code)
+		k.send("PUT /app-data", bearer(mobile)).refused(http.StatusForbidden, codes.AppDataForConnectedApps.Code)
 	})
 	t.Run("BIZ-05 the business is the session's", func(t *testing.T) {
 		k.send("GET /profile", bearer("chosen")).refused(http.StatusBadRequest, "")
@@ -82,7 +83,7 @@ func TestForeignTokens(t *testing.T) {
 	})
 	t.Run("API-05 permissions are asked", func(t *testing.T) {
 		k.send("POST /profile", bearer(mobile)).ok()
-		k.send("POST /profile", bearer("chosen"), header("X-Business", "biz_2")).refused(http.StatusForbidden, apierror.PermissionRequired)
+		k.send("POST /profile", bearer("chosen"), header("X-Business", "biz_2")).refused(http.StatusForbidden, codes.PermissionRequired.Code)
 	})
 	t.Run("API-01 the token counts beside a cookie", func(t *testing.T) {
 		got := k.send("GET /profile", bearer(mobile), k.session("usr_2", "biz_2")).ok()

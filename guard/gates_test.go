@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/secret"
@@ -93,8 +94,8 @@ func ending(reason string, end func(k *api, g fixture.Tokens) error) gate {
 // ofPeople is the outcome for a user with a session.
 func ofPeople(r guard.Route) outcome {
 	switch {
-	case r.AppsOnly != "": // API-06
-		return outcome{status: http.StatusForbidden, code: r.AppsOnly}
+	case r.AppsOnly != apierror.Entry{}: // API-06
+		return outcome{status: http.StatusForbidden, code: r.AppsOnly.Code}
 	case r.SessionsAllowed:
 		return outcome{status: http.StatusOK, version: "2026-09-01"}
 	case r.Pattern == "GET /invoices":
@@ -148,7 +149,7 @@ var gates = map[string]gate{
 	}, func(r guard.Route) outcome {
 		switch {
 		case r.Permission != "": // roles are per business
-			return passed(r).refused(http.StatusForbidden, apierror.PermissionRequired)
+			return passed(r).refused(http.StatusForbidden, codes.PermissionRequired.Code)
 		case strings.HasSuffix(r.Pattern, "/invoices/{id}"): // API-08
 			return passed(r).refused(http.StatusNotFound, "")
 		}
@@ -160,7 +161,7 @@ var gates = map[string]gate{
 		if r.Scope == guard.AnyScope {
 			return passed(r)
 		}
-		want := passed(r).refused(http.StatusForbidden, apierror.InsufficientScope)
+		want := passed(r).refused(http.StatusForbidden, codes.InsufficientScope.Code)
 		want.challenge = asking(scopeChallenge, r)
 		return want
 	}},
@@ -169,12 +170,12 @@ var gates = map[string]gate{
 		return []with{bearer(k.token())}
 	}, func(r guard.Route) outcome {
 		if r.Permission != "" {
-			return passed(r).refused(http.StatusForbidden, apierror.PermissionRequired)
+			return passed(r).refused(http.StatusForbidden, codes.PermissionRequired.Code)
 		}
 		return passed(r)
 	}},
 	"bad version": {func(k *api) []with { return []with{bearer(k.token()), version("2024-01-01")} }, func(guard.Route) outcome {
-		return outcome{status: http.StatusBadRequest, code: apierror.UnsupportedAPIVersion, quota: true}
+		return outcome{status: http.StatusBadRequest, code: codes.UnsupportedAPIVersion.Code, quota: true}
 	}},
 	// The limit comes before version, scope and permission.
 	"over the limit": {func(k *api) []with {
@@ -185,7 +186,7 @@ var gates = map[string]gate{
 		}
 		return []with{bearer(token), version("2024-01-01")}
 	}, func(guard.Route) outcome {
-		return outcome{status: http.StatusTooManyRequests, code: apierror.AppRateLimited, quota: true}
+		return outcome{status: http.StatusTooManyRequests, code: codes.AppRateLimited.Code, quota: true}
 	}},
 	"session cookie": {func(k *api) []with { return []with{k.session(user, business)} }, ofPeople},
 	"session without permission": {func(k *api) []with {
@@ -193,7 +194,7 @@ var gates = map[string]gate{
 		return []with{k.session(user, business)}
 	}, func(r guard.Route) outcome {
 		if r.SessionsAllowed && r.Permission != "" {
-			return outcome{status: http.StatusForbidden, code: apierror.PermissionRequired, version: "2026-09-01"}
+			return outcome{status: http.StatusForbidden, code: codes.PermissionRequired.Code, version: "2026-09-01"}
 		}
 		return ofPeople(r)
 	}},
@@ -241,7 +242,7 @@ func (a response) has(want outcome) {
 		a.Errorf("%s: version %q, want %q", a.Request, got, want.version)
 	}
 	isScope := strings.HasPrefix(a.text("message"), "Insufficient scope")
-	if isScope != (want.code == apierror.InsufficientScope) { // API-03, API-05
+	if isScope != (want.code == codes.InsufficientScope.Code) { // API-03, API-05
 		a.Errorf("%s: message %q", a.Request, a.text("message"))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/internal/testdb"
@@ -89,8 +90,8 @@ func (k *api) routes() []guard.Route {
 		{Pattern: "DELETE /payments/{id}", Scope: "payments:write", Permission: guard.DeletePayments, Handler: k.echo},
 		{Pattern: "GET /profile", Scope: "profile:read", SessionsAllowed: true, Handler: k.echo},
 		{Pattern: "POST /profile", Scope: "profile:read", Permission: guard.ManageAccounts, SessionsAllowed: true, Handler: k.echo},
-		{Pattern: "GET /events", Scope: "events:read", AppsOnly: apierror.EventLogForConnectedApps, Handler: k.echo},
-		{Pattern: "PUT /app-data", Scope: guard.AnyScope, AppsOnly: apierror.AppDataForConnectedApps, Handler: k.echo},
+		{Pattern: "GET /events", Scope: "events:read", AppsOnly: codes.EventLogForConnectedApps, Handler: k.echo},
+		{Pattern: "PUT /app-data", Scope: guard.AnyScope, AppsOnly: codes.AppDataForConnectedApps, Handler: k.echo},
 		{Pattern: "GET /panic", Scope: guard.AnyScope, Handler: func(http.ResponseWriter, *http.Request) error { panic("oh") }},
 		{Pattern: "GET /broken", Scope: guard.AnyScope, Handler: func(http.ResponseWriter, *http.Request) error { return errors.New("secret detail") }},
 	}
@@ -204,7 +205,7 @@ func (a response) refused(status int, code apierror.Code) response {
 	if a.Header.Get("Content-Type") != "application/json" || a.Header.Get("Cache-Control") != "no-store" {
 		a.Errorf("%s: header %v", a.Request, a.Header)
 	}
-	if got := a.Header.Get("WWW-Authenticate"); (got != "") != (status == http.StatusUnauthorized || code == apierror.InsufficientScope) {
+	if got := a.Header.Get("WWW-Authenticate"); (got != "") != (status == http.StatusUnauthorized || code == codes.InsufficientScope.Code) {
 		a.Errorf("%s: a %d with the challenge %q", a.Request, status, got)
 	}
 	if got := a.Header.Get("Retry-After"); (got != "") != (status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable) {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -35,7 +36,7 @@ func (s *Surface) limit(c *call, r *http.Request) error {
 		return apierror.TooManyRequests(result.Wait)
 	}
 	c.refusedBy = [...]limitName{ratelimit.BusinessLimit: limitBusiness, ratelimit.AppLimit: limitApp, ratelimit.RouteLimit: limitRoute}[ratelimit.LimitAt(result.Index)]
-	return apierror.New(apierror.AppRateLimited).WithRetryAfter(result.Wait)
+	return codes.AppRateLimited.New().WithRetryAfter(result.Wait)
 }
 
 // quotaOf returns the limit of the RateLimit headers: the window of the app and business with the

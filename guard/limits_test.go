@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -70,7 +70,7 @@ func TestLimitOfABusiness(t *testing.T) {
 		}
 	}
 	for _, changes := range [][]with{nil, {version("nothing")}, {k.session(user, business)}} {
-		a := k.send("GET /invoices", append(changes, bearer(token))...).refused(http.StatusTooManyRequests, apierror.AppRateLimited)
+		a := k.send("GET /invoices", append(changes, bearer(token))...).refused(http.StatusTooManyRequests, codes.AppRateLimited.Code)
 		if a.number("RateLimit-Remaining") != 0 || a.number("RateLimit-Limit") != 300 || a.number("Retry-After") != a.number("RateLimit-Reset") {
 			t.Errorf("refused: header %v", a.Header)
 		}
@@ -85,7 +85,7 @@ func TestLimitOfABusiness(t *testing.T) {
 	counter := ratelimit.Counter{Key: ratelimit.NewKey("api business", k.app.ID, business), Limit: ratelimit.PerMinute(300)}
 	_, ends := counter.Window(k.Clock.Now())
 	k.Clock.Advance(time.UnixMilli(ends - 1).Sub(k.Clock.Now()))
-	if a := k.send("GET /invoices", bearer(token)).refused(http.StatusTooManyRequests, apierror.AppRateLimited); a.number("Retry-After") != 1 {
+	if a := k.send("GET /invoices", bearer(token)).refused(http.StatusTooManyRequests, codes.AppRateLimited.Code); a.number("Retry-After") != 1 {
 		t.Errorf("a millisecond before: %v", a.Header)
 	}
 	k.Clock.Advance(time.Millisecond)
@@ -112,7 +112,7 @@ func TestLimitOfAnApp(t *testing.T) {
 	_, ends := app.Window(k.Clock.Now())
 	left := time.UnixMilli(ends).Sub(k.Clock.Now())
 	for i, token := range []string{first, second, first} {
-		a := k.send("GET /invoices", bearer(token)).refused(http.StatusTooManyRequests, apierror.AppRateLimited)
+		a := k.send("GET /invoices", bearer(token)).refused(http.StatusTooManyRequests, codes.AppRateLimited.Code)
 		if a.number("Retry-After") != int((left+time.Second-1)/time.Second) {
 			t.Errorf("Retry-After %s, want %v", a.Header.Get("Retry-After"), left)
 		}
@@ -237,9 +237,9 @@ func TestLimitsFor(t *testing.T) {
 	want(k.send("GET /invoices", bearer(second)).ok(), 7, 6)
 	want(k.send("GET /invoices/inv_x", bearer(first)), 2, 1)
 	want(k.send("GET /invoices/inv_x", bearer(first)), 2, 0)
-	want(k.send("GET /invoices/inv_x", bearer(first)).refused(http.StatusTooManyRequests, apierror.AppRateLimited), 2, 0)
+	want(k.send("GET /invoices/inv_x", bearer(first)).refused(http.StatusTooManyRequests, codes.AppRateLimited.Code), 2, 0)
 	want(k.send("GET /invoices", bearer(first)).ok(), 5, 0) // the route's calls counted here too
-	want(k.send("GET /invoices", bearer(first)).refused(http.StatusTooManyRequests, apierror.AppRateLimited), 5, 0)
+	want(k.send("GET /invoices", bearer(first)).refused(http.StatusTooManyRequests, codes.AppRateLimited.Code), 5, 0)
 	want(k.send("GET /nothing", bearer(second)), 7, 5)
 	if last := seen[len(seen)-1]; last.AppID != k.app.ID || last.BusinessID != "biz_2" || last.UserID == "" || last.ClientID == "" || last.Pattern != "" {
 		t.Errorf("the last call was seen as %+v", last)

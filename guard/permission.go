@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // Permission is something that a user may do in a business.
@@ -84,7 +85,7 @@ func (s *Surface) checkPermission(ctx context.Context, c *call) error {
 	}
 	if c.principal.ForInstallation {
 		if !slices.Contains(c.principal.Permissions, string(c.route.Permission)) {
-			return apierror.New(apierror.PermissionRequired, c.route.Permission)
+			return codes.PermissionRequired.New(c.route.Permission)
 		}
 		return nil
 	}
@@ -93,7 +94,7 @@ func (s *Surface) checkPermission(ctx context.Context, c *call) error {
 		return apierror.Failed("ask the host for permissions", err)
 	}
 	if !ok {
-		return apierror.New(apierror.PermissionRequired, c.route.Permission)
+		return codes.PermissionRequired.New(c.route.Permission)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
 
@@ -32,8 +33,7 @@ func TestHandleRefuses(t *testing.T) {
 		"opens everything":              func(r *guard.Route) { r.Pattern = "GET /" },
 		"parsing":                       func(r *guard.Route) { r.Pattern = "GET /{" },
 		"conflicts":                     func(r *guard.Route) { r.Pattern = "GET /invoices" },
-		"contradict":                    func(r *guard.Route) { r.SessionsAllowed, r.AppsOnly = true, apierror.EventLogForConnectedApps },
-		"unknown code NO_SUCH":          func(r *guard.Route) { r.AppsOnly = "NO_SUCH" },
+		"contradict":                    func(r *guard.Route) { r.SessionsAllowed, r.AppsOnly = true, codes.EventLogForConnectedApps },
 		"Permission must name one":      func(r *guard.Route) { r.Permission = guard.AllPermissions },
 		`route "PUT /app-data": `:       func(r *guard.Route) { r.Pattern = "PUT /app-data" },
 		`"GET /fine/{id}/{id}": parsi`:  func(r *guard.Route) { r.Pattern = "GET /fine/{id}/{id}" },
@@ -67,7 +67,7 @@ func TestIdempotencyIsTheLastGate(t *testing.T) {
 			return func(w http.ResponseWriter, r *http.Request) error {
 				reached = append(reached, r.Pattern)
 				if r.Header.Get("Idempotency-Key") == "taken" {
-					return apierror.New(apierror.IdempotencyConflict)
+					return codes.IdempotencyConflict.New()
 				}
 				return next(w, r)
 			}
@@ -88,7 +88,7 @@ func TestIdempotencyIsTheLastGate(t *testing.T) {
 	if a := k.send("DELETE /payments/pay_1", bearer(token)).ok(); a.text("id") != "pay_1" {
 		t.Errorf("path value %s", a.Body)
 	}
-	k.send("PUT /app-data", bearer(token), header("Idempotency-Key", "taken")).refused(http.StatusConflict, apierror.IdempotencyConflict)
+	k.send("PUT /app-data", bearer(token), header("Idempotency-Key", "taken")).refused(http.StatusConflict, codes.IdempotencyConflict.Code)
 	k.send("POST /profile", k.session(user, business)).ok() // so that Respond works there too
 	if got := strings.Join(reached, ", "); got != "POST /invoices, DELETE /payments/{id}, PUT /app-data, POST /profile" {
 		t.Errorf("reached by %s", got)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // ServeHTTP implements http.Handler. Preflights of browsers are answered without
@@ -98,7 +99,7 @@ func (s *Surface) serve(c *call, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if c.route == nil || c.principal.ForInstallation && !c.route.Installations {
-		return apierror.New(apierror.EndpointNotExposed)
+		return codes.EndpointNotExposed.New()
 	}
 	if err := c.checkScope(); err != nil {
 		return err
@@ -124,8 +125,8 @@ func (c *call) challenge(err error) error {
 // serveElsewhere is for people on routes that are for apps: refused, if the route
 // says so, or the host's own.
 func (s *Surface) serveElsewhere(c *call, w http.ResponseWriter, r *http.Request) error {
-	if c.route != nil && c.route.AppsOnly != "" {
-		return apierror.New(c.route.AppsOnly)
+	if c.route != nil && c.route.AppsOnly != (apierror.Entry{}) {
+		return c.route.AppsOnly.New()
 	}
 	s.cfg.Fallback.ServeHTTP(w, r.WithContext(identity.WithSession(r.Context(), c.session)))
 	return nil
@@ -134,7 +135,7 @@ func (s *Surface) serveElsewhere(c *call, w http.ResponseWriter, r *http.Request
 // checkScope is the first gate of an app. People have no scopes.
 func (c *call) checkScope() error {
 	if c.isOAuth() && c.route.Scope != AnyScope && !c.principal.Scopes.Has(c.route.Scope) {
-		return apierror.New(apierror.InsufficientScope, c.route.Scope)
+		return codes.InsufficientScope.New(c.route.Scope)
 	}
 	return nil
 }

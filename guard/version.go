@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // DeprecationNotice is how long before its sunset a version is announced as deprecated.
@@ -90,7 +91,7 @@ func (s *Surface) resolveVersion(c *call, r *http.Request) error {
 	}
 	version, ok := s.versions[name]
 	if !ok || !version.isServed(c.now) {
-		return apierror.New(apierror.UnsupportedAPIVersion, name)
+		return codes.UnsupportedAPIVersion.New(name)
 	}
 	c.principal.Version = name
 	c.version, c.versions, c.versionHeader = version, s.versions, s.versionHeader

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/idempotency"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/harness"
 )
 
@@ -43,7 +44,7 @@ func TestVersionOfACall(t *testing.T) {
 		}
 		a := k.send("GET /invoices", changes...)
 		if test.want == "" {
-			a.refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
+			a.refused(http.StatusBadRequest, codes.UnsupportedAPIVersion.Code)
 			if a.Header.Get("Service-Version") != "" || len(a.Body) > 1000 {
 				t.Errorf("header %q, pin %q: %s", test.header, test.pin, a.Body)
 			}
@@ -54,9 +55,9 @@ func TestVersionOfACall(t *testing.T) {
 		}
 	}
 	k.pin("")
-	k.send("GET /invoices", bearer(token), version("2026-01-15"), version("2026-01-15")).refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
+	k.send("GET /invoices", bearer(token), version("2026-01-15"), version("2026-01-15")).refused(http.StatusBadRequest, codes.UnsupportedAPIVersion.Code)
 	k.send("GET /invoices", bearer(token), header("SERVICE-VERSION", "2026-01-15")).ok()
-	k.send("GET /profile", k.session(user, business), version("2025-06-01")).refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
+	k.send("GET /profile", k.session(user, business), version("2025-06-01")).refused(http.StatusBadRequest, codes.UnsupportedAPIVersion.Code)
 }
 
 // VER-01: the header has the service's name.
@@ -99,7 +100,7 @@ func TestSunset(t *testing.T) {
 		}
 		silent(at(when, "GET /invoices", version("2026-09-01")).ok())
 	}
-	a := at(sunset, "GET /invoices").refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
+	a := at(sunset, "GET /invoices").refused(http.StatusBadRequest, codes.UnsupportedAPIVersion.Code)
 	silent(a)
 	at(sunset, "GET /invoices", version("2026-09-01")).ok()
 }
@@ -132,9 +133,9 @@ func TestNoVersions(t *testing.T) {
 	if a := k.send("GET /invoices", bearer(token)).ok(); a.text("version") != "" || len(a.Header.Values("Service-Version")) != 0 {
 		t.Errorf("%s %v", a.Body, a.Header)
 	}
-	k.send("GET /invoices", bearer(token), version("2026-09-01")).refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
+	k.send("GET /invoices", bearer(token), version("2026-09-01")).refused(http.StatusBadRequest, codes.UnsupportedAPIVersion.Code)
 	k.pin("2026-09-01")
-	k.send("GET /invoices", bearer(token)).refused(http.StatusBadRequest, apierror.UnsupportedAPIVersion)
+	k.send("GET /invoices", bearer(token)).refused(http.StatusBadRequest, codes.UnsupportedAPIVersion.Code)
 }
 
 func TestVersionsAreChecked(t *testing.T) {

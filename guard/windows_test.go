@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -37,7 +37,7 @@ func TestSeveralWindows_LIM08(t *testing.T) {
 	minute, hour, day := ratelimit.PerMinute(4), ratelimit.PerHour(8), ratelimit.PerDay(10)
 	refused := func(by ratelimit.Limit, most ratelimit.Limit) {
 		t.Helper()
-		a := k.send("GET /invoices", bearer(k.token())).refused(http.StatusTooManyRequests, apierror.AppRateLimited)
+		a := k.send("GET /invoices", bearer(k.token())).refused(http.StatusTooManyRequests, codes.AppRateLimited.Code)
 		if a.Header.Get("Retry-After") != seconds(left(by)) {
 			t.Errorf("LIM-08: Retry-After %s, want that of %v", a.Header.Get("Retry-After"), by)
 		}

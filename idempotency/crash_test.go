@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -67,9 +67,9 @@ func TestCrashBeforeTheCommit(t *testing.T) {
 		s.midway = nil
 		s.wantInvoices(0)
 
-		s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+		s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 		s.endLeases()
-		s.serve(s.create, keyed("k", "other")).is(http.StatusUnprocessableEntity, apierror.IdempotencyMismatch)
+		s.serve(s.create, keyed("k", "other")).is(http.StatusUnprocessableEntity, codes.IdempotencyMismatch.Code)
 		first := s.serve(s.create, keyed("k", "hello")).is(http.StatusCreated, "")
 		s.serve(s.create, keyed("k", "hello")).repeats(first)
 		s.wantInvoices(1)
@@ -118,7 +118,7 @@ func TestCrashWithoutResponse(t *testing.T) {
 		node, s.afterCommit = s.dying()
 		s.serveBy(node, s.createPlain, keyed("k", "hello")).is(http.StatusInternalServerError, "")
 		s.afterCommit = nil
-		s.serve(s.createPlain, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+		s.serve(s.createPlain, keyed("k", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 		s.wantInvoices(1)
 		s.endLeases()
 		s.serve(s.createPlain, keyed("k", "hello")).is(http.StatusCreated, "")
@@ -154,7 +154,7 @@ func TestLateOwnerIsFenced(t *testing.T) {
 			}
 			return err
 		}
-		s.serve(late, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+		s.serve(late, keyed("k", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 		s.serve(s.create, keyed("k", "hello")).repeats(second)
 		s.wantInvoices(1)
 	})
@@ -172,7 +172,7 @@ func TestLateOwnerIsFencedByOneThatRuns(t *testing.T) {
 			}, keyed("k", "hello")).is(http.StatusCreated, "")
 			return err
 		}
-		s.serve(late, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+		s.serve(late, keyed("k", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 		s.serve(s.create, keyed("k", "hello")).repeats(second)
 		s.wantInvoices(1)
 	})
@@ -196,7 +196,7 @@ func TestLateOwnerWithOpenTransaction(t *testing.T) {
 			s.serve(s.createUnhurried, keyed("k", "hello")).is(http.StatusCreated, "")
 			return nil
 		}
-		s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+		s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 		s.wantInvoices(1)
 	})
 }
@@ -210,7 +210,7 @@ func TestIgnoredErrorOfResponse(t *testing.T) {
 			_ = s.create(w, r)
 			return nil
 		}
-		s.serve(late, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+		s.serve(late, keyed("k", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 		s.wantInvoices(1)
 	})
 }

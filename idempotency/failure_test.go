@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/idempotency"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
@@ -211,7 +212,7 @@ func TestTransactionIsRunAgain(t *testing.T) {
 			}
 			return nil
 		}
-		s.serve(again, keyed("committed", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+		s.serve(again, keyed("committed", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 		s.serve(again, keyed("committed", "hello")).is(http.StatusCreated, "")
 		s.wantInvoices(2)
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -145,7 +146,7 @@ func (i *Keys) serveWith(w http.ResponseWriter, r *http.Request, next apierror.H
 		return replay(w, claimed.Response)
 	case keystore.Mismatch:
 		i.metrics.mismatches.Add(r.Context(), 1)
-		return apierror.New(apierror.IdempotencyMismatch)
+		return codes.IdempotencyMismatch.New()
 	}
 	i.metrics.conflicts.Add(r.Context(), 1)
 	return conflict()
@@ -170,7 +171,7 @@ func (i *Keys) claim(r *http.Request, owner keystore.Hold, body []byte) (keystor
 
 func replay(w http.ResponseWriter, response keystore.Response) error {
 	if response.IsOmitted {
-		return apierror.New(apierror.ResponseNotKept)
+		return codes.ResponseNotKept.New()
 	}
 	w.Header().Set(ReplayedHeader, "true")
 	writeResponse(w, response)
@@ -178,7 +179,7 @@ func replay(w http.ResponseWriter, response keystore.Response) error {
 }
 
 func conflict() *apierror.Error {
-	return apierror.New(apierror.IdempotencyConflict).WithRetryAfter(conflictWait)
+	return codes.IdempotencyConflict.New().WithRetryAfter(conflictWait)
 }
 
 func (i *Keys) keeper(r *http.Request) keeper {

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
 
@@ -39,7 +40,7 @@ func TestKeyDoesTheWorkOnce(t *testing.T) {
 				switch {
 				case got.Response == first.Response:
 				case got.Status == http.StatusConflict:
-					got.is(http.StatusConflict, apierror.IdempotencyConflict)
+					got.is(http.StatusConflict, codes.IdempotencyConflict.Code)
 					if got.Header.Get("Retry-After") != "1" {
 						s.Errorf("%s: a conflict without Retry-After", name)
 					}
@@ -64,7 +65,7 @@ func TestConflictWhileTheFirstRuns(t *testing.T) {
 			return s.create(w, r)
 		}
 		first := s.serve(h, keyed("k", "hello")).is(http.StatusCreated, "")
-		during.is(http.StatusConflict, apierror.IdempotencyConflict)
+		during.is(http.StatusConflict, codes.IdempotencyConflict.Code)
 		if got := during.Header.Get("Retry-After"); got != "1" {
 			s.Errorf("Retry-After: %q", got)
 		}
@@ -93,7 +94,7 @@ func TestKeyBelongsToOneRequest(t *testing.T) {
 		// The same path in another spelling is another request; nothing else of
 		// this table is the first one.
 		h := func(w http.ResponseWriter, r *http.Request) error {
-			s.serve(s.create, keyed("k", "other")).is(http.StatusUnprocessableEntity, apierror.IdempotencyMismatch)
+			s.serve(s.create, keyed("k", "other")).is(http.StatusUnprocessableEntity, codes.IdempotencyMismatch.Code)
 			return s.create(w, r)
 		}
 		s.serve(h, keyed("k", "hello")).is(http.StatusCreated, "")
@@ -102,7 +103,7 @@ func TestKeyBelongsToOneRequest(t *testing.T) {
 			if got.Status != http.StatusUnprocessableEntity {
 				s.Errorf("%s: answered %d", name, got.Status)
 			}
-			got.is(http.StatusUnprocessableEntity, apierror.IdempotencyMismatch)
+			got.is(http.StatusUnprocessableEntity, codes.IdempotencyMismatch.Code)
 		}
 		s.wantInvoices(1)
 
@@ -131,7 +132,7 @@ func TestKeyLivesADay(t *testing.T) {
 		first := s.serve(s.create, keyed("k", "hello")).is(http.StatusCreated, "")
 		s.clock.Advance(24*time.Hour - time.Second)
 		s.serve(s.create, keyed("k", "hello")).repeats(first)
-		s.serve(s.create, keyed("k", "other")).is(http.StatusUnprocessableEntity, apierror.IdempotencyMismatch)
+		s.serve(s.create, keyed("k", "other")).is(http.StatusUnprocessableEntity, codes.IdempotencyMismatch.Code)
 		if n, err := s.keys.Purge(s.Context()); n != 0 || err != nil {
 			s.Errorf("purged %d, %v", n, err)
 		}

@@ -14,9 +14,9 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
@@ -54,7 +54,7 @@ func TestLeaseIsHeld(t *testing.T) {
 		}()
 		for range 9 {
 			time.Sleep(time.Minute)
-			s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+			s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 		}
 		<-done
 		first.is(http.StatusCreated, "")
@@ -70,7 +70,7 @@ func TestLeaseSurvivesAFault(t *testing.T) {
 		s.serve(func(w http.ResponseWriter, r *http.Request) error {
 			s.Tap.Arm(testdb.FaultError, 1)
 			time.Sleep(45 * time.Second)
-			s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+			s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 			return s.create(w, r)
 		}, keyed("k", "hello")).is(http.StatusCreated, "")
 		if !strings.Contains(log.String(), "renewing a lease failed") || strings.Contains(log.String(), "hello") {
@@ -90,7 +90,7 @@ func TestLostLeaseEndsTheContext(t *testing.T) {
 				s.Errorf("the context ended with %v", context.Cause(r.Context()))
 			}
 			return r.Context().Err()
-		}, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+		}, keyed("k", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 		s.wantInvoices(1)
 	})
 }
@@ -165,7 +165,7 @@ func TestIdempotencyMetrics(t *testing.T) {
 	seen := &keyCounters{counts: map[string]int64{}}
 	inBubble(t, func(s *shop) {
 		s.serve(func(w http.ResponseWriter, r *http.Request) error {
-			s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+			s.serve(s.create, keyed("k", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 			return s.create(w, r)
 		}, keyed("k", "hello"))
 		for range 2 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/idempotency"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 const responseLimit = 10 << 10
@@ -63,7 +64,7 @@ func TestLargeResponses(t *testing.T) {
 			if test.isKept {
 				again.repeats(first)
 			} else {
-				again.is(http.StatusConflict, apierror.ResponseNotKept)
+				again.is(http.StatusConflict, codes.ResponseNotKept.Code)
 			}
 			s.wantInvoices(before + 1)
 		}
@@ -96,7 +97,7 @@ func TestLargeResponsesInTransactions(t *testing.T) {
 			if size+2 <= responseLimit {
 				again.repeats(first)
 			} else {
-				again.is(http.StatusConflict, apierror.ResponseNotKept)
+				again.is(http.StatusConflict, codes.ResponseNotKept.Code)
 			}
 			if done != 1 {
 				s.Errorf("done %d times", done)

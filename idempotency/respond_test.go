@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/idempotency"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/postgres"
@@ -60,7 +60,7 @@ func TestRespondInHostsTransaction(t *testing.T) {
 				s.endLeases()
 				s.serve(s.create, keyed(name+" late", "hello")).is(http.StatusCreated, "")
 				return create(w, r)
-			}, keyed(name+" late", "hello")).is(http.StatusConflict, apierror.IdempotencyConflict)
+			}, keyed(name+" late", "hello")).is(http.StatusConflict, codes.IdempotencyConflict.Code)
 			s.wantInvoices(before + 2)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -200,7 +201,7 @@ func (s *Server) checkCustomBusiness(v *apierror.Validation, of partner.ClientTy
 func (s *Server) UpdateApp(ctx context.Context, appID string, c AppChange) (partner.App, error) {
 	change := func(a partner.App) (partner.App, error) {
 		if a.Status == partner.AppDeactivated {
-			return partner.App{}, apierror.New(apierror.AppDeactivated)
+			return partner.App{}, codes.AppDeactivated.New()
 		}
 		if err := s.CheckChange(a.Type, c); err != nil {
 			return partner.App{}, err
@@ -240,7 +241,7 @@ func (s *Server) nameCustomBusiness(ctx context.Context, appID string, change fu
 	})
 	switch {
 	case errors.Is(err, oauthstore.ErrConnectionExists):
-		return partner.App{}, apierror.New(apierror.ConnectionExists)
+		return partner.App{}, codes.ConnectionExists.New()
 	case err == nil && named.Uninstalled:
 		s.tell(ctx, events.Notification{Kind: events.NotifyAppDisconnected, AppID: appID, BusinessID: before, UserID: by.UserID})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -95,15 +96,15 @@ func TestSecretsOverlap(t *testing.T) {
 	if a, b := status(created.Secret), status(second); a != http.StatusUnauthorized || b != http.StatusOK {
 		t.Errorf("after the first ended: %d and %d", a, b)
 	}
-	if err := k.OAuth.EndClientSecret(t.Context(), created.App.ID, record.ID); !apierror.HasCode(err, apierror.LastSecret) {
+	if err := k.OAuth.EndClientSecret(t.Context(), created.App.ID, record.ID); !apierror.HasCode(err, codes.LastSecret.Code) {
 		t.Errorf("ending the last one: %v", err)
 	}
 	_, _, err = k.OAuth.AddClientSecret(t.Context(), created.App.ID)
 	k.Must(err)
-	if _, _, err := k.OAuth.AddClientSecret(t.Context(), created.App.ID); !apierror.HasCode(err, apierror.SecretLimitReached) {
+	if _, _, err := k.OAuth.AddClientSecret(t.Context(), created.App.ID); !apierror.HasCode(err, codes.SecretLimitReached.Code) {
 		t.Errorf("a third one: %v", err)
 	}
-	if _, _, err := k.OAuth.AddClientSecret(t.Context(), k.app(publicID).ID); !apierror.HasCode(err, apierror.PublicAppHasNoSecrets) {
+	if _, _, err := k.OAuth.AddClientSecret(t.Context(), k.app(publicID).ID); !apierror.HasCode(err, codes.PublicAppHasNoSecrets.Code) {
 		t.Errorf("of a PUBLIC app: %v", err)
 	}
 	if _, _, err := k.OAuth.AddClientSecret(t.Context(), "app_absent"); !errors.Is(err, partner.ErrNotFound) {
@@ -136,7 +137,7 @@ func TestUpdateApp(t *testing.T) {
 		t.Errorf("a wrong change: %v", err)
 	}
 	k.Must(k.OAuth.SetAppStatus(t.Context(), created.App.ID, partner.AppDeactivated))
-	if _, err := k.OAuth.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &want.Name}); !apierror.HasCode(err, apierror.AppDeactivated) {
+	if _, err := k.OAuth.UpdateApp(t.Context(), created.App.ID, oauthserver.AppChange{Name: &want.Name}); !apierror.HasCode(err, codes.AppDeactivated.Code) {
 		t.Errorf("a deactivated app: %v", err)
 	}
 	if _, err := k.OAuth.UpdateApp(t.Context(), "app_absent", oauthserver.AppChange{}); !errors.Is(err, partner.ErrNotFound) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -37,7 +38,7 @@ func (s *Server) AddClientSecret(ctx context.Context, appID string) (string, par
 		return "", partner.ClientSecret{}, err
 	}
 	if app.Type != partner.Confidential {
-		return "", partner.ClientSecret{}, apierror.New(apierror.PublicAppHasNoSecrets)
+		return "", partner.ClientSecret{}, codes.PublicAppHasNoSecrets.New()
 	}
 	if HasKeys(app) { // a secret would be a second, weaker way to authenticate
 		return "", partner.ClientSecret{}, apierror.Invalid("an app that authenticates with private_key_jwt has no client secret")
@@ -46,7 +47,7 @@ func (s *Server) AddClientSecret(ctx context.Context, appID string) (string, par
 	err = s.cfg.Store.ChangeClientSecrets(ctx, appID, func(all []partner.ClientSecret) ([]partner.ClientSecret, error) { return append(all, record), nil })
 	switch {
 	case errors.Is(err, oauthstore.ErrTooManySecrets):
-		return "", partner.ClientSecret{}, apierror.New(apierror.SecretLimitReached, partner.MaxClientSecrets).WithCause(err)
+		return "", partner.ClientSecret{}, codes.SecretLimitReached.New(partner.MaxClientSecrets).WithCause(err)
 	case err != nil:
 		return "", partner.ClientSecret{}, err
 	}
@@ -62,7 +63,7 @@ func (s *Server) EndClientSecret(ctx context.Context, appID, secretID string) er
 		return withoutSecret(all, secretID, now)
 	})
 	if errors.Is(err, errLastSecret) {
-		return apierror.New(apierror.LastSecret).WithCause(err)
+		return codes.LastSecret.New().WithCause(err)
 	}
 	if err == nil {
 		s.tell(ctx, events.Notification{Kind: events.NotifySecretRevoked, AppID: appID})

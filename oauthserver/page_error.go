@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -99,7 +100,7 @@ func forbidden(code PageError, text string) error {
 
 // conflict returns the error of something that the state of a connection rules out: 409.
 func conflict(code PageError, text string) error {
-	return codedError{code, apierror.Entry{Code: apierror.Conflict, Status: http.StatusConflict, Message: text}.New()}
+	return codedError{code, apierror.Entry{Code: codes.Conflict.Code, Status: http.StatusConflict, Message: text}.New()}
 }
 
 // invalid returns the error of one parameter: 400.

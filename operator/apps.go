@@ -176,7 +176,7 @@ func (o *Operator) SetAppStatus(ctx context.Context, by Actor, appID string, sta
 	})
 	switch {
 	case errors.Is(err, oauthstore.ErrDeactivated):
-		final := apierror.Entry{Status: http.StatusConflict, Message: "app {p0} is deactivated, which is final", Params: 1}
+		final := apierror.Entry{Status: http.StatusConflict, Message: "app {p0} is deactivated, which is final"}
 		return partner.App{}, final.New(appID)
 	case err != nil:
 		return partner.App{}, absent("app", err)

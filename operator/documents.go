@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
@@ -76,7 +77,7 @@ func (o *Operator) TrustDocuments(ctx context.Context, by Actor, host, reason st
 		return entry, o.cfg.Store.AddTrustedDocument(ctx, trusted)
 	})
 	if errors.Is(err, consolestore.ErrTrusted) {
-		taken := apierror.Entry{Code: apierror.Conflict, Status: http.StatusConflict, Message: "the documents of {p0} are trusted already", Params: 1}
+		taken := apierror.Entry{Code: codes.Conflict.Code, Status: http.StatusConflict, Message: "the documents of {p0} are trusted already"}
 		return consolestore.TrustedDocument{}, taken.New(host)
 	}
 	return trusted, err

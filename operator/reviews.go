@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -139,7 +140,7 @@ func (o *Operator) named(ctx context.Context, err error) error {
 	if err != nil {
 		return err
 	}
-	return apierror.New(apierror.ReviewConflict, name)
+	return codes.ReviewConflict.New(name)
 }
 
 // formerReviewer returns the reviewer who has taken something if that user is no longer an

@@ -63,7 +63,7 @@ func TestConnect(t *testing.T) {
 	if app.ID != other.ID || app.ID == public.ID || public.ClientSecret != "" || app.ClientSecret == "" {
 		t.Errorf("apps %s, %s and %s", app.ID, other.ID, public.ID)
 	}
-	other.Get("/events").WantCode(http.StatusForbidden, apierror.InsufficientScope)
+	other.Get("/events").WantCode(http.StatusForbidden, apierror.InsufficientScope.Code)
 }
 
 func TestAppDo(t *testing.T) {

@@ -40,7 +40,7 @@ func (s *server) devAppStatus(w http.ResponseWriter, r *http.Request) error {
 	}
 	err = s.oauth.SetAppStatus(r.Context(), app.ID, in.Status)
 	if errors.Is(err, oauthstore.ErrDeactivated) {
-		final := apierror.Entry{Status: http.StatusConflict, Message: "client {p0} is deactivated, which is final", Params: 1}
+		final := apierror.Entry{Status: http.StatusConflict, Message: "client {p0} is deactivated, which is final"}
 		return final.New(app.ClientID)
 	}
 	if err != nil {

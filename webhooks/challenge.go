@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/partner"
@@ -50,7 +51,7 @@ func (s *Service) Challenge(ctx context.Context, appID, webhookID string) error 
 		AppID: appID, WebhookID: webhookID, Now: s.now(), Limit: MaxChallenges, Window: challengeWindow,
 		Check: func(standing webhookstore.Standing) error {
 			if !standing.IsAppUsable {
-				return apierror.New(apierror.AppNotActive)
+				return codes.AppNotActive.New()
 			}
 			return nil
 		},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -95,7 +96,7 @@ func TestChallenge_WH04(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 		_, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
-		wantCode(t, err, apierror.WebhookNotVerified)
+		wantCode(t, err, codes.WebhookNotVerified.Code)
 
 		p := r.net.posts(endpoint)[0]
 		r.verify(p, a.secret)
@@ -193,7 +194,7 @@ func TestUnverifiedAgain_WH04(t *testing.T) {
 			t.Errorf("%d deliveries, %+v", deliveries, d)
 		} else {
 			_, err = r.svc.AttemptNow(t.Context(), a.ID, a.webhook.ID, d.ID)
-			wantCode(t, err, apierror.WebhookNotVerified)
+			wantCode(t, err, codes.WebhookNotVerified.Code)
 		}
 		r.advance(webhooks.VerifyWithin - time.Hour)
 		if d, _ := r.only(a); d.Status != partner.DeliveryRetrying {
@@ -205,9 +206,9 @@ func TestUnverifiedAgain_WH04(t *testing.T) {
 			t.Errorf("after a day: %+v", d)
 		}
 		_, err = r.svc.Redeliver(t.Context(), a.ID, a.webhook.ID, d.ID)
-		wantCode(t, err, apierror.WebhookNotVerified)
+		wantCode(t, err, codes.WebhookNotVerified.Code)
 		_, err = r.svc.RedeliverSome(t.Context(), webhooks.FailedDeliveries{AppID: a.ID, WebhookID: a.webhook.ID, Since: r.clock.Now().Add(-48 * time.Hour)}, "")
-		wantCode(t, err, apierror.WebhookNotVerified)
+		wantCode(t, err, codes.WebhookNotVerified.Code)
 		r.net.handle(moved, echo(r.net, moved))
 		r.must(r.svc.Challenge(t.Context(), a.ID, a.webhook.ID))
 		if !r.isVerified(a) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
@@ -146,7 +147,7 @@ func (s *Service) AttemptNow(ctx context.Context, appID, webhookID, deliveryID s
 		AppID: appID, WebhookID: webhookID, DeliveryIDs: []string{deliveryID}, From: partner.DeliveryRetrying, Now: s.now(),
 		Check: func(d partner.Delivery, standing webhookstore.Standing) error {
 			if d.Status != partner.DeliveryRetrying {
-				return apierror.New(apierror.DeliveryNotRetrying, d.Status)
+				return codes.DeliveryNotRetrying.New(d.Status)
 			}
 			return s.refusal(d, standing)
 		},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/outbound"
 	"github.com/partnerkit/partnerkit/internal/secret"
@@ -142,7 +143,7 @@ func (s *Service) Update(ctx context.Context, appID, webhookID string, c Change)
 	now := s.now()
 	saved, err := s.cfg.Store.UpdateWebhook(ctx, appID, webhookID, func(w partner.Webhook) (partner.Webhook, error) {
 		if c.Version != nil && *c.Version != w.Version {
-			return partner.Webhook{}, apierror.New(apierror.Conflict)
+			return partner.Webhook{}, codes.Conflict.New()
 		}
 		if c.URL != nil && *c.URL != w.URL {
 			w.URL = *c.URL

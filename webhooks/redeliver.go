@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
@@ -23,7 +24,7 @@ func (s *Service) Redeliver(ctx context.Context, appID, webhookID, deliveryID st
 		if _, err := s.Get(ctx, appID, webhookID); err != nil {
 			return partner.Delivery{}, err
 		}
-		return partner.Delivery{}, apierror.New(apierror.DeliveryTooOld)
+		return partner.Delivery{}, codes.DeliveryTooOld.New()
 	}
 	return s.requeue(ctx, webhookstore.Redelivery{
 		AppID: appID, WebhookID: webhookID, DeliveryIDs: []string{deliveryID}, From: partner.DeliveryFailed, Now: now,
@@ -35,13 +36,13 @@ func (s *Service) Redeliver(ctx context.Context, appID, webhookID, deliveryID st
 
 func (s *Service) mayRedeliver(d partner.Delivery, standing webhookstore.Standing, now time.Time) error {
 	if d.Status != partner.DeliveryFailed {
-		return apierror.New(apierror.DeliveryNotFailed, d.Status)
+		return codes.DeliveryNotFailed.New(d.Status)
 	}
 	if err := s.refusal(d, standing); err != nil {
 		return err
 	}
 	if now.Sub(d.CreatedAt) >= s.cfg.Retention {
-		return apierror.New(apierror.DeliveryTooOld)
+		return codes.DeliveryTooOld.New()
 	}
 	return nil
 }
@@ -50,10 +51,10 @@ func (s *Service) mayRedeliver(d partner.Delivery, standing webhookstore.Standin
 // app is reported before a disabled webhook: enabling the webhook would not help.
 func (s *Service) refusal(d partner.Delivery, standing webhookstore.Standing) error {
 	if !standing.IsAppUsable {
-		return apierror.New(apierror.AppNotActive)
+		return codes.AppNotActive.New()
 	}
 	if standing.IsEnabled && !standing.IsDeleted && s.isUnverified(standing) {
-		return apierror.New(apierror.WebhookNotVerified)
+		return codes.WebhookNotVerified.New()
 	}
 	switch s.gate(d, standing) {
 	case gateOpen:
@@ -61,12 +62,12 @@ func (s *Service) refusal(d partner.Delivery, standing webhookstore.Standing) er
 	case gateDeleted:
 		return partner.ErrNotFound
 	case gateOff:
-		return apierror.New(apierror.WebhookNotActive)
+		return codes.WebhookNotActive.New()
 	case gateUninstalled:
-		return apierror.New(apierror.AppNotInstalled)
+		return codes.AppNotInstalled.New()
 	case gateUnknownEvent:
 		return apierror.Invalid(d.EventType + " is no longer in the catalog")
 	}
 	definition, _ := s.cfg.Catalog.Lookup(d.EventType)
-	return apierror.New(apierror.EventScopeMissing, d.EventType, definition.Scope)
+	return codes.EventScopeMissing.New(d.EventType, definition.Scope)
 }

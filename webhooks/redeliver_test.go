@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/partner"
@@ -56,7 +57,7 @@ func TestRedeliverNotFailed(t *testing.T) {
 	queued, retrying, delivered := k.queued(w, sampled), k.end(k.queued(w, sampled), partner.DeliveryRetrying), k.end(k.queued(w, sampled), partner.DeliveryDelivered)
 	for _, d := range []partner.Delivery{queued, retrying, delivered} {
 		_, err := k.redeliver(d)
-		wantCode(t, err, apierror.DeliveryNotFailed)
+		wantCode(t, err, codes.DeliveryNotFailed.Code)
 		if now := k.delivery(d); !cmp.Equal(d, now) {
 			t.Errorf("a refused redelivery changed %+v to %+v", d, now)
 		}
@@ -75,14 +76,14 @@ type closing struct {
 }
 
 var closings = []closing{
-	{"suspended", func(k *consoleHarness, _ partner.Webhook) { k.setStatus(partner.AppSuspended) }, apierror.AppNotActive, true},
-	{"deactivated", func(k *consoleHarness, _ partner.Webhook) { k.setStatus(partner.AppDeactivated) }, apierror.AppNotActive, true},
-	{"off", func(k *consoleHarness, w partner.Webhook) { k.off(w) }, apierror.WebhookNotActive, true},
-	{"uninstalled", func(k *consoleHarness, _ partner.Webhook) { k.uninstall() }, apierror.AppNotInstalled, false},
+	{"suspended", func(k *consoleHarness, _ partner.Webhook) { k.setStatus(partner.AppSuspended) }, codes.AppNotActive.Code, true},
+	{"deactivated", func(k *consoleHarness, _ partner.Webhook) { k.setStatus(partner.AppDeactivated) }, codes.AppNotActive.Code, true},
+	{"off", func(k *consoleHarness, w partner.Webhook) { k.off(w) }, codes.WebhookNotActive.Code, true},
+	{"uninstalled", func(k *consoleHarness, _ partner.Webhook) { k.uninstall() }, codes.AppNotInstalled.Code, false},
 	{"scope gone from the app", func(k *consoleHarness, _ partner.Webhook) {
 		k.setApp(func(a *partner.App) { a.Scopes = identity.MustScopes("customers:read") })
-	}, apierror.EventScopeMissing, false},
-	{"scope gone from the installation", func(k *consoleHarness, _ partner.Webhook) { k.narrow("customers:read") }, apierror.EventScopeMissing, false},
+	}, codes.EventScopeMissing.Code, false},
+	{"scope gone from the installation", func(k *consoleHarness, _ partner.Webhook) { k.narrow("customers:read") }, codes.EventScopeMissing.Code, false},
 }
 
 // RDL-03, DLV-03: each gate by itself, for business and privacy events.
@@ -111,13 +112,13 @@ func TestRedeliverGates(t *testing.T) {
 		d := k.failed(w, "customer.redact")
 		k.narrow("invoices:read")
 		_, err := k.redeliver(d)
-		wantCode(t, err, apierror.EventScopeMissing)
+		wantCode(t, err, codes.EventScopeMissing.Code)
 		if want := "customer.redact needs the scope customers:read, which the app or its installation no longer has"; err == nil || !cmp.Equal(messages(err), []string{want}) {
 			t.Errorf("messages %q", messages(err))
 		}
 		k.uninstall()
 		_, err = k.redeliver(d)
-		wantCode(t, err, apierror.AppNotInstalled)
+		wantCode(t, err, codes.AppNotInstalled.Code)
 	})
 }
 
@@ -144,11 +145,11 @@ func TestRedeliverOrder(t *testing.T) {
 	// A status hides all of these, and the age hides the status.
 	other := k.queued(w, sampled)
 	_, err := k.redeliver(other)
-	wantCode(t, err, apierror.DeliveryNotFailed)
+	wantCode(t, err, codes.DeliveryNotFailed.Code)
 	k.Clock.Advance(webhooks.Retention)
 	for _, old := range []partner.Delivery{d, other} {
 		_, err = k.redeliver(old)
-		wantCode(t, err, apierror.DeliveryTooOld)
+		wantCode(t, err, codes.DeliveryTooOld.Code)
 	}
 }
 
@@ -164,7 +165,7 @@ func TestRedeliverTooOld(t *testing.T) {
 	k.Must(err)
 	k.Clock.Advance(time.Millisecond)
 	_, err = k.redeliver(second)
-	wantCode(t, err, apierror.DeliveryTooOld)
+	wantCode(t, err, codes.DeliveryTooOld.Code)
 	some, err := k.service.RedeliverSome(t.Context(), webhooks.FailedDeliveries{AppID: w.AppID, WebhookID: w.ID}, "")
 	k.Must(err)
 	if len(some.Queued) != 0 || some.Skipped != 1 {
@@ -173,7 +174,7 @@ func TestRedeliverTooOld(t *testing.T) {
 	k.Clock.Advance(time.Millisecond)
 	k.service.Tidy(t.Context(), k.Clock.Now())
 	_, err = k.redeliver(second)
-	wantCode(t, err, apierror.DeliveryTooOld)
+	wantCode(t, err, codes.DeliveryTooOld.Code)
 	never := second
 	never.ID = id.New(id.Delivery, k.Clock.Now())
 	_, err = k.redeliver(never)
@@ -217,7 +218,7 @@ func TestRedeliverAtOnce(t *testing.T) {
 		if _, err := k.service.Redeliver(t.Context(), d.AppID, d.WebhookID, d.ID); err == nil {
 			won.Add(1)
 		} else {
-			wantCode(t, err, apierror.DeliveryNotFailed)
+			wantCode(t, err, codes.DeliveryNotFailed.Code)
 		}
 	})
 	if won.Load() != 1 {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	harnesses "github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/partner"
@@ -182,6 +182,6 @@ func TestSendTestGates(t *testing.T) {
 		k.off(w)
 		k.setStatus(partner.AppSuspended)
 		_, err := k.service.SendTest(t.Context(), k.app.ID, w.ID)
-		wantCode(t, err, apierror.AppNotActive)
+		wantCode(t, err, codes.AppNotActive.Code)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -81,12 +80,19 @@ func (l ListingContent) Shows(assetID string) bool {
 	return assetID == l.IconAssetID || slices.Contains(l.ScreenshotAssetIDs, assetID)
 }
 
+// A ListingDetail is something that a listing lacks: the name of its member, and what is wrong
+// with it.
+type ListingDetail struct {
+	Field  string `json:"field"`
+	Reason string `json:"reason"`
+}
+
 // Missing returns what a listing lacks to be submitted.
-func (l ListingContent) Missing() []apierror.ListingDetail {
-	var missing []apierror.ListingDetail
+func (l ListingContent) Missing() []ListingDetail {
+	var missing []ListingDetail
 	for _, required := range []struct{ field, value string }{{"name", l.Name}, {"summary", l.Summary}, {"description", l.Description}} {
 		if !text.HasVisible(required.value) {
-			missing = append(missing, apierror.ListingDetail{Field: required.field, Reason: "is empty"})
+			missing = append(missing, ListingDetail{Field: required.field, Reason: "is empty"})
 		}
 	}
 	return missing

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/analytics/callstore"
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // advice is what a developer can do about a call that failed.
@@ -27,14 +27,14 @@ func (v *visit) adviceFor(r callstore.Request) advice {
 	switch {
 	case r.Status < http.StatusBadRequest:
 		return advice{}
-	case r.Code == string(apierror.InsufficientScope) && what != "":
+	case r.Code == string(codes.InsufficientScope.Code) && what != "":
 		if slices.Contains(v.app.Scopes.Names(), what) {
 			return advice{"The app has this scope, but the business did not grant it, or the token was issued before. Send the person to the consent page again and ask for", what, "/installations", "See what each business granted"}
 		}
 		return advice{"Add this scope to the app, and ask for a new authorization with it. The call needs", what, "/settings", "Add the scope"}
-	case r.Code == string(apierror.PermissionRequired):
+	case r.Code == string(codes.PermissionRequired.Code):
 		return advice{"The person who connected the app lacks a permission in the business, which an owner can give. The call needs", what, "", ""}
-	case r.Code == string(apierror.EndpointNotExposed), r.Status == http.StatusNotFound && r.Route == "":
+	case r.Code == string(codes.EndpointNotExposed.Code), r.Status == http.StatusNotFound && r.Route == "":
 		return advice{"Check the method and the path: no route for apps serves them.", "", "", ""}
 	case r.Status == http.StatusUnauthorized:
 		return advice{"The token has expired or was revoked, or access has ended. Refresh it. If that fails with invalid_grant, ask for a new authorization.", "", "/installations", "See who has connected the app"}

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/optional"
 )
 
@@ -58,8 +59,8 @@ type extensionView struct {
 // extensionFields are the fields of the form of an extension.
 var extensionFields = formFields{
 	{Name: "label", Label: "Label"},
-	{Name: "resource_type", Member: "resourceType", Label: "Records", Codes: []apierror.Code{apierror.ExtensionScopeRequired}},
-	{Name: "path", Label: "Path", Codes: []apierror.Code{apierror.ExtensionPathInvalid}},
+	{Name: "resource_type", Member: "resourceType", Label: "Records", Codes: []apierror.Code{codes.ExtensionScopeRequired.Code}},
+	{Name: "path", Label: "Path", Codes: []apierror.Code{codes.ExtensionPathInvalid.Code}},
 }
 
 // typeChoice is a type of records, and whether the app may read them.

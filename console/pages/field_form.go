@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/optional"
 )
@@ -20,7 +21,7 @@ var fieldFields = formFields{
 	{Name: "min_length", Member: "minLength", Label: "Shortest"}, {Name: "max_length", Member: "maxLength", Label: "Longest"},
 	{Name: "min", Label: "Smallest"}, {Name: "max", Label: "Largest"}, {Name: "decimals", Label: "Decimals"},
 	{Name: "from", Label: "First day"}, {Name: "to", Label: "Last day"},
-	{Name: "choices", Label: "Choices", Entry: lineEntry, Codes: []apierror.Code{apierror.InvalidChoices}},
+	{Name: "choices", Label: "Choices", Entry: lineEntry, Codes: []apierror.Code{codes.InvalidChoices.Code}},
 }
 
 // declaration reads the label and the rules from a form. An empty field is null, which

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/site"
 	"github.com/partnerkit/partnerkit/optional"
 )
@@ -39,15 +40,14 @@ func setVersion(form bodies.Form, version int64) {
 // it returns any other error as it is. The form keeps what was entered and gets the version
 // as it is now: sending it again replaces the other change.
 func conflict(err error, form bodies.Form, what string, version int64) error {
-	if !apierror.HasCode(err, apierror.Conflict) {
+	if !apierror.HasCode(err, codes.Conflict.Code) {
 		return err
 	}
 	setVersion(form, version)
 	return apierror.Entry{
-		Code: apierror.Conflict, Status: http.StatusConflict,
+		Code: codes.Conflict.Code, Status: http.StatusConflict,
 		Message: "somebody else has changed {p0} since you opened this page. What you entered is below and is not saved. " +
 			"Open this page in another tab to see the other change. If you save here again, it is replaced.",
-		Params: 1,
 	}.New(what)
 }
 

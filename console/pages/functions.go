@@ -4,6 +4,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/site"
 )
 
@@ -39,7 +40,7 @@ func (v *visit) showFunctions() error {
 }
 
 // functionFields are the fields of the form of a function.
-var functionFields = formFields{{Name: "name", Label: "Name"}, {Name: "source", Label: "Source", Codes: []apierror.Code{apierror.FunctionSourceNoHandler}}}
+var functionFields = formFields{{Name: "name", Label: "Name"}, {Name: "source", Label: "Source", Codes: []apierror.Code{codes.FunctionSourceNoHandler.Code}}}
 
 type newFunctionView struct {
 	AppID    string

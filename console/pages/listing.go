@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/internal/site"
 )
@@ -42,7 +43,7 @@ type listingView struct {
 
 // listingFields are the fields of the form of a listing, and of the images below it.
 var listingFields = formFields{
-	{Name: "slug", Label: "Slug", Codes: []apierror.Code{apierror.SlugTaken}}, {Name: "name", Label: "Name"}, {Name: "summary", Label: "Summary"},
+	{Name: "slug", Label: "Slug", Codes: []apierror.Code{codes.SlugTaken.Code}}, {Name: "name", Label: "Name"}, {Name: "summary", Label: "Summary"},
 	{Name: "description", Label: "Description"}, {Name: "publisher", Label: "Publisher"}, {Name: "termsUrl", Label: "Terms"}, {Name: "privacyUrl", Label: "Privacy policy"},
 	{Name: "icon", Member: "iconAssetId", Label: "Icon"}, {Name: "screenshots", Member: "screenshotAssetIds", Label: "Screenshots", Entry: "Screenshot"},
 	{Name: "kind", Label: "Kind"}, {Name: "file", Label: "File"},
@@ -175,7 +176,7 @@ func (v *visit) saveListing() error {
 	} else {
 		_, err = v.cfg.Console.SaveListing(v.r.Context(), v.by, v.app.ID, console.ListingChange{ListingContent: content, Version: sentVersion(form).Value})
 	}
-	if apierror.HasCode(err, apierror.Conflict) {
+	if apierror.HasCode(err, codes.Conflict.Code) {
 		listing, unread := v.cfg.Console.Listing(v.r.Context(), v.by, v.app.ID)
 		if unread != nil {
 			return unread
@@ -202,7 +203,7 @@ func incompleteness(err error) error {
 	if !ok {
 		return err
 	}
-	details, ok := e.Details().([]apierror.ListingDetail)
+	details, ok := e.Details().([]consolestore.ListingDetail)
 	if !ok {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -204,11 +203,11 @@ func TestApps(t *testing.T) {
 		app.Do(http.MethodPost, "/invoices", invoice{Number: "8"}, "Idempotency-Key", "one").Want(http.StatusUnprocessableEntity)
 	})
 	t.Run("API-04 a route of the backend alone is closed to apps", func(t *testing.T) {
-		app.Get("/hello").WantCode(http.StatusForbidden, apierror.EndpointNotExposed)
+		app.Get("/hello").WantCode(http.StatusForbidden, "ENDPOINT_NOT_EXPOSED")
 	})
 	t.Run("API-03 an app without the scope cannot write", func(t *testing.T) {
 		reader := h.Connect(partnertest.ConnectOptions{UserID: "ann", Scopes: []string{"invoices:read"}})
-		reader.Do(http.MethodPost, "/invoices", invoice{Number: "9"}).WantCode(http.StatusForbidden, apierror.InsufficientScope)
+		reader.Do(http.MethodPost, "/invoices", invoice{Number: "9"}).WantCode(http.StatusForbidden, "INSUFFICIENT_SCOPE")
 	})
 }
 

@@ -65,7 +65,7 @@ func (s *service) checkScopes(granted identity.Scopes, body []byte) error {
 		}
 		t, ok := s.tools[m.Params.Name]
 		if ok && !granted.Has(t.route.Scope) {
-			return apierror.New(apierror.InsufficientScope, t.route.Scope).
+			return apierror.InsufficientScope.New(t.route.Scope).
 				WithScope(strings.Join(append(granted.Names(), t.route.Scope), " "))
 		}
 	}

@@ -16,10 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/examples/books/ledger"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
 // describedWebhook is an event in the description.
@@ -128,7 +128,7 @@ func TestDescribedCodes(t *testing.T) {
 	d := readDescription(t)
 	var all []string
 	byStatus := map[int][]string{}
-	for _, e := range slices.Insert(apierror.Entries(), 8, ledger.InvoiceLimitReached) {
+	for _, e := range slices.Insert(codes.All(), 8, ledger.InvoiceLimitReached) {
 		all = append(all, string(e.Code))
 		byStatus[e.Status] = append(byStatus[e.Status], string(e.Code))
 	}

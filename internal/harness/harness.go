@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -164,7 +165,7 @@ type Problem struct {
 	Code       apierror.Code
 	Message    any
 	Params     map[string]string
-	Details    []apierror.ValueDetail
+	Details    []codes.ValueDetail
 }
 
 // Refused wants an error with that status and code, and returns it.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
 
@@ -170,7 +171,7 @@ func (e *endlessly) Read(p []byte) (int, error) {
 // bound.
 func TestEntriesAreCountedWhileRead_ERR04(t *testing.T) {
 	t.Parallel()
-	refusal := apierror.New(apierror.InvalidChoices)
+	refusal := codes.InvalidChoices.New()
 	limits := strictjson.Limits{
 		MaxBytes: 1 << 30, MaxEntries: 100,
 		Lists: map[string]strictjson.List{"lines": {Most: 20}, "tags": {Most: 30, Refusal: refusal}, "labels": {Most: 2}},

@@ -77,7 +77,7 @@ func (p Plan) take(ctx context.Context, tx storage.Tx, businessID string, year i
 
 // InvoiceLimitReached is the error of an invoice that the plan of the business does not allow.
 var InvoiceLimitReached = apierror.Entry{
-	Code: "INVOICE_LIMIT_REACHED", Status: http.StatusForbidden, Params: 2,
+	Code: "INVOICE_LIMIT_REACHED", Status: http.StatusForbidden,
 	Message: "plan limit reached: the {p0} plan allows {p1}; invoices can still be read",
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,8 +62,10 @@ func (t table[T]) find(ctx context.Context, from storage.Querier, businessID, re
 	return found[0], nil
 }
 
+var recordNotFound = apierror.Entry{Code: "RECORD_NOT_FOUND", Status: http.StatusNotFound, Message: "this business has no {p0} with the id {p1}"}
+
 func (t table[T]) absent(recordID string) error {
-	return apierror.New(apierror.RecordNotFound, t.resource, recordID)
+	return recordNotFound.New(t.resource, recordID)
 }
 
 // among returns the records of the business that have one of the ids, in the order
