@@ -1,12 +1,17 @@
 package sandbox
 
 import (
+	"bytes"
+	"context"
 	_ "embed" // for the description
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
@@ -29,44 +34,61 @@ const (
 const referencePath = "/openapi"
 
 // description is the API description of this server: that of the platform, description.yaml,
-// and what the host adds.
+// and what the host adds. All of it is generated for the first request: it takes a while.
 type description struct {
-	text  func() (describedText, error) // generated for the first request
-	pages func() (http.Handler, error)  // likewise
-}
-
-type describedText struct {
-	file *compress.File // in YAML
-	json []byte
+	merged func() (*yaml.Node, error)
+	file   func() (*compress.File, error) // in YAML
+	pages  func() (http.Handler, error)
 }
 
 func newDescription(platform *partnerkit.Platform, host, apiURL, appURL string) *description {
 	addressed := strings.NewReplacer(describedAPI, apiURL, describedApp, appURL)
 	d := &description{}
-	d.text = sync.OnceValues(func() (describedText, error) {
-		yaml, json, err := mergeYAML(platform.OpenAPI(), []byte(addressed.Replace(ownDescription)))
-		if err == nil && host != "" {
-			yaml, json, err = mergeYAML(yaml, []byte(addressed.Replace(host)))
-		}
+	d.merged = sync.OnceValues(func() (*yaml.Node, error) {
+		merged, err := mergeYAML(platform.OpenAPI(), addressed.Replace(ownDescription), addressed.Replace(host))
 		if err != nil {
-			return describedText{}, fmt.Errorf("API description: %w", err)
+			return nil, fmt.Errorf("API description: %w", err)
 		}
-		return describedText{compress.NewFile(yaml), json}, nil
+		return merged, nil
 	})
-	d.pages = sync.OnceValues(func() (http.Handler, error) {
-		text, err := d.text()
+	d.file = sync.OnceValues(func() (*compress.File, error) {
+		merged, err := d.merged()
 		if err != nil {
 			return nil, err
 		}
-		return platform.Reference(referencePath, text.json)
+		var text bytes.Buffer
+		e := yaml.NewEncoder(&text)
+		e.SetIndent(2)
+		err = e.Encode(merged)
+		return compress.NewFile(text.Bytes()), err
+	})
+	d.pages = sync.OnceValues(func() (http.Handler, error) {
+		merged, err := d.merged()
+		if err != nil {
+			return nil, err
+		}
+		var text bytes.Buffer
+		if err := writeJSON(&text, merged); err != nil {
+			return nil, err
+		}
+		return platform.Reference(referencePath, text.Bytes())
 	})
 	return d
+}
+
+// prepare makes the pages before somebody waits for them, unless ctx ends soon.
+func (d *description) prepare(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Second):
+		_, _ = d.pages() // a request for them gets the error
+	}
 }
 
 // serve serves the description to any client. Clients may cache it, because it only
 // changes with the program.
 func (d *description) serve(w http.ResponseWriter, r *http.Request) error {
-	text, err := d.text()
+	file, err := d.file()
 	if err != nil {
 		return err
 	}
@@ -74,7 +96,7 @@ func (d *description) serve(w http.ResponseWriter, r *http.Request) error {
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Type", "application/yaml")
-	text.file.ServeHTTP(w, r)
+	file.ServeHTTP(w, r)
 	return nil
 }
 

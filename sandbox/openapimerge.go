@@ -8,27 +8,25 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// mergeYAML adds a document to another, of which JSON is one too, and returns the result as
-// YAML and as JSON: members of mappings are merged, tags that the added document lacks stay
-// behind its own, and anything else is replaced. Anchors are written out, and x-headers, which holds the anchors of description.yaml, is left out.
-func mergeYAML(base, added []byte) (asYAML, asJSON []byte, err error) {
-	var to, from yaml.Node
+// mergeYAML adds documents to another, of which JSON is one too: members of mappings are merged,
+// tags that an added document lacks stay behind its own, and anything else is replaced. Anchors
+// are written out, and x-headers, which holds the anchors of description.yaml, is left out. An
+// empty document adds nothing.
+func mergeYAML(base []byte, added ...string) (*yaml.Node, error) {
+	var to yaml.Node
 	if err := yaml.Unmarshal(base, &to); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := yaml.Unmarshal(added, &from); err != nil {
-		return nil, nil, err
+	for _, text := range added {
+		var from yaml.Node
+		if err := yaml.Unmarshal([]byte(text), &from); err != nil {
+			return nil, err
+		}
+		if len(from.Content) > 0 {
+			merge(to.Content[0], resolved(from.Content[0]))
+		}
 	}
-	merge(to.Content[0], resolved(from.Content[0]))
-	merged := resolved(to.Content[0])
-	var out, inJSON bytes.Buffer
-	e := yaml.NewEncoder(&out)
-	e.SetIndent(2)
-	if err := e.Encode(merged); err != nil {
-		return nil, nil, err
-	}
-	err = writeJSON(&inJSON, merged)
-	return out.Bytes(), inJSON.Bytes(), err
+	return resolved(to.Content[0]), nil
 }
 
 // writeJSON writes a document without anchors as JSON, its members in the same order.

@@ -74,10 +74,9 @@ func (d document) sections() []section {
 	for _, tag := range d.Tags {
 		add(tag.Name, tag.Description)
 	}
-	isUsed := names{}
+	anchors := names{}
 	for _, item := range slices.Concat(d.Paths, d.Webhooks) {
-		for _, one := range d.operations(item) {
-			one.ID = isUsed.unique(one.ID)
+		for _, one := range d.operations(item, anchors) {
 			if len(one.tags) == 0 {
 				one.tags = []string{untagged}
 			}
@@ -97,7 +96,7 @@ func (d document) sections() []section {
 	add(shapesTitle, "What bodies are made of.")
 	shapes := &all[len(all)-1]
 	for _, s := range d.Components.Schemas {
-		id := isUsed.unique("shape-" + s.Name)
+		id := anchors.unique("shape-" + s.Name)
 		shapes.Shapes = append(shapes.Shapes, shapeView{ID: id, Name: s.Name, Text: s.Value.Description, Type: typeOf(s.Value), Rows: rowsOf(s.Value)})
 	}
 	return all
@@ -108,7 +107,8 @@ type taggedOperation struct {
 	tags []string
 }
 
-func (d document) operations(item entry[pathItem]) []taggedOperation {
+// operations returns the operations of a path. Their ids are added to the anchors.
+func (d document) operations(item entry[pathItem], anchors names) []taggedOperation {
 	var all []taggedOperation
 	v := item.Value
 	for _, by := range []struct {
@@ -129,7 +129,7 @@ func (d document) operations(item entry[pathItem]) []taggedOperation {
 			hosts = append(hosts, server.URL)
 		}
 		one := operationView{
-			ID: cmp.Or(by.OperationID, strings.ToLower(by.method)+" "+item.Name), Method: by.method, Path: item.Name, Host: strings.Join(hosts, ", "),
+			ID: anchors.unique(cmp.Or(by.OperationID, strings.ToLower(by.method)+" "+item.Name)), Method: by.method, Path: item.Name, Host: strings.Join(hosts, ", "),
 			Summary: by.Summary, Text: by.Description, Needs: d.needs(by.Security), Bodies: d.bodiesOf(by.RequestBody.Content),
 		}
 		parameters := d.resolved(slices.Concat(v.Parameters, by.Parameters))
