@@ -92,6 +92,7 @@ func (s *server) run(ctx context.Context, on listeners) error {
 
 	serving, stopServing := context.WithCancel(ctx)
 	defer stopServing()
+	lines.Go(func() { s.spec.prepare(serving) })
 	working, stopWork := context.WithCancel(background)
 	defer stopWork()
 	worked := make(chan error, 1)

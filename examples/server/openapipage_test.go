@@ -107,3 +107,33 @@ func TestDescriptionExamples(t *testing.T) {
 		}
 	}
 }
+
+// What everybody may read is compressed. A page with a secret or with the token of a form is
+// not: its length would tell of it.
+func TestOnlyOpenContentIsCompressed(t *testing.T) {
+	t.Parallel()
+	r := start(t)
+	developer := r.session("usr_dev", "biz_ledgerlink_sandbox")
+	asks := func(method, address, form string) response {
+		one := request(t, method, address, "", form)
+		if form != "" {
+			one.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		one.Header.Set("Accept-Encoding", "gzip") // so that the client leaves the response as it is
+		return do(t, developer, one).want(t, http.StatusOK)
+	}
+	style := regexp.MustCompile(`/assets/style[^"]*`).FindString(asks(http.MethodGet, r.app+"/businesses", "").body)
+	for address, want := range map[string]string{
+		r.app + "/openapi": "gzip", r.app + "/openapi/invoices": "gzip", r.app + style: "gzip", r.api + "/openapi.yaml": "gzip",
+		r.app + "/openapi?q=invoice": "", r.app + "/login": "", r.app + "/device": "", r.app + "/settings/apps": "", r.app + "/businesses": "",
+		r.app + "/developer/apps": "", r.app + "/developer/apps/app_sync/start": "", r.app + "/developer/apps/app_sync/secrets": "",
+	} {
+		if got := asks(http.MethodGet, address, ""); got.Header.Get("Content-Encoding") != want || (want != "") != (got.Header.Get("Vary") != "") {
+			t.Errorf("%s: coding %q, vary %q; want coding %q", address, got.Header.Get("Content-Encoding"), got.Header.Get("Vary"), want)
+		}
+	}
+	token := asks(http.MethodPost, r.app+"/developer/apps/app_sync/start/token", "business_id=biz_ledgerlink_sandbox")
+	if coding := token.Header.Get("Content-Encoding"); coding != "" || !strings.Contains(token.body, "pk_at_") {
+		t.Errorf("the page with a token: coding %q, %s", coding, token.body)
+	}
+}
