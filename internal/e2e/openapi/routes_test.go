@@ -9,7 +9,7 @@ import (
 )
 
 // pieces are the assets of pages. Only pages request them.
-var pieces = []string{"GET /assets/", "GET /assets/embedded.js"}
+var pieces = []string{"GET /assets/", "GET /assets/embedded.js", "GET /openapi/assets/"}
 
 // Every route of the two hosts is described, and everything described is a route.
 func TestRoutes(t *testing.T) {
