@@ -36,3 +36,23 @@ func ExamplePlatform_OpenAPI() {
 		_, _ = fmt.Fprintf(w, "%s", document)
 	})
 }
+
+// A backend whose app host shows its API to partners.
+func ExamplePlatform_Reference() {
+	pages := http.NewServeMux() // with the pages of the backend
+	platform, err := partnerkit.New(partnerkit.Config{
+		// …
+		AppRoutes: pages,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	reference, err := platform.Reference("/openapi", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pages.Handle("/openapi", reference)
+	pages.Handle("/openapi/", reference)
+}

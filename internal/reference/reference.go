@@ -68,7 +68,7 @@ func New(cfg Config) (*Pages, error) {
 			"json": func(v any) (string, error) { text, err := json.Marshal(v); return string(text), err },
 		},
 		Person: func(r *http.Request) string {
-			name, _ := cfg.Person(r) // a page that failed is nobody's
+			name, _ := cfg.Person(r) // the page of an error names nobody if this fails too
 			return name
 		},
 	})

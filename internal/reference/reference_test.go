@@ -166,7 +166,7 @@ func TestHostileDocument(t *testing.T) {
 	}
 }
 
-// A document that is none is an error that says what is wrong.
+// New returns an error that says what is wrong with a document.
 func TestNewErrors(t *testing.T) {
 	t.Parallel()
 	for document, want := range map[string]string{
