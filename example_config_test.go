@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -126,9 +126,9 @@ func ExampleConfig_functionChecker() {
 
 // frontEnd renders errors as JSON for a front end of its own; the other pages are the
 // default ones.
-type frontEnd struct{ *pages.Pages }
+type frontEnd struct{ pages.Pages }
 
-func (frontEnd) Error(w http.ResponseWriter, _ *http.Request, view oauthserver.ErrorView) error {
+func (frontEnd) Error(w http.ResponseWriter, _ *http.Request, view pages.ErrorView) error {
 	return json.NewEncoder(w).Encode(map[string]string{"message": view.Message})
 }
 

@@ -78,7 +78,7 @@ type Config struct {
 	// Pages are the pages of the OAuth server, for a front end of the host's own; nil means
 	// those of oauthserver/pages. The pages of the console and of the operator's side are
 	// console/pages and operator/pages.
-	Pages oauthserver.Pages
+	Pages oauthpages.Pages
 	// Theme is the brand on all pages: consent, devices, connected apps and the console.
 	// The zero value is the default look.
 	Theme theme.Theme

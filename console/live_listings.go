@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -29,12 +30,12 @@ func NewLiveListings(store consolestore.Store, prefix string) *LiveListings {
 }
 
 // AppListing implements oauthserver.Listings.
-func (l *LiveListings) AppListing(ctx context.Context, appID string) (oauthserver.AppListing, error) {
+func (l *LiveListings) AppListing(ctx context.Context, appID string) (pages.AppListing, error) {
 	live, err := l.live(ctx, appID)
 	if err != nil || live == nil {
-		return oauthserver.AppListing{}, err
+		return pages.AppListing{}, err
 	}
-	shown := oauthserver.AppListing{Publisher: live.Publisher, TermsURL: live.TermsURL, PrivacyURL: live.PrivacyURL}
+	shown := pages.AppListing{Publisher: live.Publisher, TermsURL: live.TermsURL, PrivacyURL: live.PrivacyURL}
 	if live.IconAssetID != "" {
 		shown.IconPath = l.prefix + "/" + url.PathEscape(appID) + "/" + url.PathEscape(live.IconAssetID)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/consolestore"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
 )
 
 // Only the content that a reviewer has approved is public.
@@ -19,7 +19,7 @@ func TestLiveListings(t *testing.T) {
 	icon := d.upload(path, upload{kind: "icon", file: pngOf(128, 128)}).want(http.StatusCreated).text("id")
 	other := d.upload(path, upload{kind: "icon", file: pngOf(128, 128)}).want(http.StatusCreated).text("id")
 	live := console.NewLiveListings(d.store, "/app-icons")
-	wantListing := func(want oauthserver.AppListing) {
+	wantListing := func(want pages.AppListing) {
 		t.Helper()
 		if got, err := live.AppListing(t.Context(), appID); err != nil || got != want {
 			t.Errorf("got %+v %v, want %+v", got, err, want)
@@ -37,14 +37,14 @@ func TestLiveListings(t *testing.T) {
 	}
 
 	const links = `"publisher": "Sync Ltd", "termsUrl": "https://sync.example/terms", "privacyUrl": "https://sync.example/privacy"`
-	wantListing(oauthserver.AppListing{})
+	wantListing(pages.AppListing{})
 	d.ann("POST "+path+"/listing", `{"slug": "sync", "name": "Sync", "summary": "Syncs", "description": "It syncs.", "iconAssetId": "`+icon+`", `+links+`}`).want(http.StatusCreated)
-	wantListing(oauthserver.AppListing{})
+	wantListing(pages.AppListing{})
 	wantIcon("/app-icons/"+appID+"/"+icon, http.StatusNotFound)
 
 	d.ann("POST " + path + "/listing/submit").want(http.StatusOK)
 	d.review(appID, consolestore.RevisionInReview, consolestore.RevisionApproved)
-	approved := oauthserver.AppListing{
+	approved := pages.AppListing{
 		IconPath: "/app-icons/" + appID + "/" + icon, Publisher: "Sync Ltd", TermsURL: "https://sync.example/terms", PrivacyURL: "https://sync.example/privacy",
 	}
 	wantListing(approved)

@@ -14,9 +14,10 @@ import (
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/storage"
 )
 
 // NewApp is an app as its developer describes it.
@@ -55,38 +56,17 @@ func (s *Server) CreateApp(ctx context.Context, n NewApp) (CreatedApp, error) {
 	now := s.cfg.Clock.Now()
 	app := partner.App{
 		ID: id.New(id.App, now), ClientID: id.New(id.Client, now), Type: n.Type, Status: partner.AppActive, Origin: partner.OriginConsole,
-		Name: n.Name, OrganizationID: n.OrganizationID, RedirectURIs: distinct(n.RedirectURIs), Scopes: n.Scopes,
+		Name: n.Name, OrganizationID: n.OrganizationID, RedirectURIs: uri.Distinct(n.RedirectURIs), Scopes: n.Scopes,
 		AppURL: n.AppURL, PinnedVersion: n.PinnedVersion, CreatedAt: now, Version: 1,
 	}
-	app, issued, err := s.addApp(ctx, app, nil)
+	app, issued, err := s.core.AddApp(ctx, app, nil)
 	switch {
 	case errors.Is(err, oauthstore.ErrTooManyApps):
-		return CreatedApp{}, apierror.Invalid(s.tooManyApps()).WithCause(err)
+		return CreatedApp{}, apierror.Invalid(s.core.TooManyApps()).WithCause(err)
 	case err != nil:
 		return CreatedApp{}, err
 	}
 	return CreatedApp{App: app, Secret: issued.Reveal()}, nil
-}
-
-// addApp stores a new app, with a secret if the app is confidential and has no keys of its own. A registration token is
-// used up and names the organization.
-func (s *Server) addApp(ctx context.Context, app partner.App, token *storage.Digest) (partner.App, secret.Secret, error) {
-	var issued secret.Secret
-	r := oauthstore.Registration{App: app, Token: token, Now: app.CreatedAt, MaxApps: s.cfg.MaxApps}
-	if app.Type == partner.Confidential && !HasKeys(app) {
-		var record partner.ClientSecret
-		issued, record = newClientSecret(app.ID, app.CreatedAt)
-		r.Secrets = []partner.ClientSecret{record}
-	}
-	added, err := s.cfg.Store.RegisterApp(ctx, r)
-	if err == nil {
-		s.tell(ctx, events.Notification{Kind: events.NotifyAppCreated, AppID: added.ID, Detail: added.Name})
-	}
-	return added, issued, err
-}
-
-func (s *Server) tooManyApps() string {
-	return fmt.Sprintf("an organization has at most %d apps", s.cfg.MaxApps)
 }
 
 // CheckApp returns a validation error that names all that is wrong with an app,
@@ -108,29 +88,16 @@ func (s *Server) checkRedirectURIs(v *apierror.Validation, of partner.ClientType
 	switch {
 	case len(uris) == 0:
 		v.Add("redirectUris", "must have at least one entry")
-	case len(distinct(uris)) > s.cfg.MaxRedirectURIs:
+	case len(uri.Distinct(uris)) > s.cfg.MaxRedirectURIs:
 		v.AddProblem(apierror.Problem{Path: "redirectUris", Text: fmt.Sprintf("an app has at most %d redirect URIs", s.cfg.MaxRedirectURIs)})
 		return
 	}
 	rules := RedirectRules{AllowQuery: true, AllowPrivateScheme: of == partner.Public}
-	for i, uri := range uris {
-		if problem := rules.Problem(uri); problem != "" {
+	for i, one := range uris {
+		if problem := rules.Problem(one); problem != "" {
 			v.Add(fmt.Sprintf("redirectUris[%d]", i), "%s", problem)
 		}
 	}
-}
-
-// distinct returns the values without repetitions, in their order.
-func distinct(values []string) []string {
-	seen := make(map[string]bool, len(values))
-	kept := make([]string, 0, len(values))
-	for _, value := range values {
-		if !seen[value] {
-			seen[value] = true
-			kept = append(kept, value)
-		}
-	}
-	return kept
 }
 
 func (s *Server) checkScopes(v *apierror.Validation, scopes identity.Scopes) {
@@ -208,7 +175,7 @@ func (s *Server) UpdateApp(ctx context.Context, appID string, c AppChange) (part
 		}
 		set(&a.Name, c.Name)
 		if c.RedirectURIs != nil {
-			a.RedirectURIs = distinct(*c.RedirectURIs)
+			a.RedirectURIs = uri.Distinct(*c.RedirectURIs)
 		}
 		set(&a.Scopes, c.Scopes)
 		set(&a.AppURL, c.AppURL)
@@ -235,15 +202,17 @@ func (s *Server) nameCustomBusiness(ctx context.Context, appID string, change fu
 		},
 		End: oauthstore.EndInstallation{
 			Now: now, RedactAt: now.Add(s.cfg.Lifetimes.RedactDelay),
-			Record: func(i partner.Installation) []partner.Event { return installationEvent(events.AppUninstalled, i, now) },
-			Audit:  by,
+			Record: func(i partner.Installation) []partner.Event {
+				return core.InstallationEvent(events.AppUninstalled, i, now)
+			},
+			Audit: by,
 		},
 	})
 	switch {
 	case errors.Is(err, oauthstore.ErrConnectionExists):
 		return partner.App{}, codes.ConnectionExists.New()
 	case err == nil && named.Uninstalled:
-		s.tell(ctx, events.Notification{Kind: events.NotifyAppDisconnected, AppID: appID, BusinessID: before, UserID: by.UserID})
+		s.core.Tell(ctx, events.Notification{Kind: events.NotifyAppDisconnected, AppID: appID, BusinessID: before, UserID: by.UserID})
 	}
 	return named.App, err
 }
@@ -253,3 +222,47 @@ func set[T any](member *T, value *T) {
 		*member = *value
 	}
 }
+
+// IssueRegistrationToken issues a token that lets its bearer register one app for the
+// organization within Lifetimes.RegistrationToken, and returns it with its record. The token
+// cannot be read again.
+func (s *Server) IssueRegistrationToken(ctx context.Context, organizationID string) (string, oauthstore.RegistrationToken, error) {
+	if organizationID == "" {
+		return "", oauthstore.RegistrationToken{}, errors.New("issue registration token: no organization")
+	}
+	now := s.cfg.Clock.Now()
+	token := secret.New(secret.RegistrationToken)
+	record := oauthstore.RegistrationToken{
+		ID: id.New(id.RegistrationToken, now), Digest: token.Digest(), OrganizationID: organizationID,
+		CreatedAt: now, ExpiresAt: now.Add(s.cfg.Lifetimes.RegistrationToken),
+	}
+	if err := s.cfg.Store.CreateRegistrationToken(ctx, record); err != nil {
+		return "", oauthstore.RegistrationToken{}, apierror.Failed("issue registration token", err)
+	}
+	return token.Reveal(), record, nil
+}
+
+// CompleteReview records that a review of the app has covered a profile; [partner.ErrNotFound].
+func (s *Server) CompleteReview(ctx context.Context, appID string, covered partner.Profile) error {
+	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a partner.App) (partner.App, error) {
+		a.Reviewed, a.ReviewedAs = true, covered
+		return a, nil
+	})
+	return err
+}
+
+// SetReviewed sets whether the app has completed review, which then covers the app as it is;
+// [partner.ErrNotFound]. After a review is taken back, businesses still see the name that it covered.
+func (s *Server) SetReviewed(ctx context.Context, appID string, reviewed bool) error { //nolint:revive // the value, not a switch
+	_, err := s.cfg.Store.UpdateApp(ctx, appID, func(a partner.App) (partner.App, error) {
+		if a.Reviewed = reviewed; reviewed {
+			a.ReviewedAs = a.Profile()
+		}
+		return a, nil
+	})
+	return err
+}
+
+// HasKeys reports whether the app authenticates with private_key_jwt. It has no client
+// secret then.
+func HasKeys(a partner.App) bool { return clientmetadata.HasKeys(a) }

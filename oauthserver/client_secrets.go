@@ -8,25 +8,14 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/codes"
-	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
 // errLastSecret means that the app has no other valid secret.
 var errLastSecret = errors.New("app has no other valid secret")
-
-// secretPrefix is how much of a client secret is kept to recognize it: its kind and four
-// characters.
-const secretPrefix = len("pk_cs_") + 4
-
-func newClientSecret(appID string, now time.Time) (secret.Secret, partner.ClientSecret) {
-	issued := secret.New(secret.ClientSecret)
-	return issued, partner.ClientSecret{
-		ID: id.New(id.Secret, now), AppID: appID, Digest: issued.Digest(), Prefix: issued.Reveal()[:secretPrefix], CreatedAt: now,
-	}
-}
 
 // AddClientSecret adds a secret to a confidential app and returns it. It cannot be read again.
 // The other secret stays valid until the developer ends it. The error is [partner.ErrNotFound], or one
@@ -40,10 +29,10 @@ func (s *Server) AddClientSecret(ctx context.Context, appID string) (string, par
 	if app.Type != partner.Confidential {
 		return "", partner.ClientSecret{}, codes.PublicAppHasNoSecrets.New()
 	}
-	if HasKeys(app) { // a secret would be a second, weaker way to authenticate
+	if clientmetadata.HasKeys(app) { // a secret would be a second, weaker way to authenticate
 		return "", partner.ClientSecret{}, apierror.Invalid("an app that authenticates with private_key_jwt has no client secret")
 	}
-	issued, record := newClientSecret(appID, s.cfg.Clock.Now())
+	issued, record := core.NewClientSecret(appID, s.cfg.Clock.Now())
 	err = s.cfg.Store.ChangeClientSecrets(ctx, appID, func(all []partner.ClientSecret) ([]partner.ClientSecret, error) { return append(all, record), nil })
 	switch {
 	case errors.Is(err, oauthstore.ErrTooManySecrets):
@@ -51,7 +40,7 @@ func (s *Server) AddClientSecret(ctx context.Context, appID string) (string, par
 	case err != nil:
 		return "", partner.ClientSecret{}, err
 	}
-	s.tell(ctx, events.Notification{Kind: events.NotifySecretCreated, AppID: appID, Detail: record.Prefix})
+	s.core.Tell(ctx, events.Notification{Kind: events.NotifySecretCreated, AppID: appID, Detail: record.Prefix})
 	return issued.Reveal(), record, nil
 }
 
@@ -66,7 +55,7 @@ func (s *Server) EndClientSecret(ctx context.Context, appID, secretID string) er
 		return codes.LastSecret.New().WithCause(err)
 	}
 	if err == nil {
-		s.tell(ctx, events.Notification{Kind: events.NotifySecretRevoked, AppID: appID})
+		s.core.Tell(ctx, events.Notification{Kind: events.NotifySecretRevoked, AppID: appID})
 	}
 	return err
 }

@@ -17,12 +17,16 @@ import (
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/internal/hostrequest"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/locale"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/consent"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/endpoint"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/theme"
@@ -39,7 +43,7 @@ type Config struct {
 	Store   oauthstore.Store
 	Host    Host
 	Keyring *keyring.Keyring
-	Pages   Pages // see oauthserver/pages
+	Pages   pages.Pages // pages.New has the default ones
 
 	// APIURL and AppURL are the public origins of the two hosts, such as
 	// https://api.example.com. They must differ. Nothing that a request says changes them.
@@ -214,7 +218,7 @@ type Options struct {
 type RegistrationPolicy func(r *http.Request) (organizationID string, err error)
 
 // ErrRegistrationRefused is the error of a [RegistrationPolicy] that rejects a registration.
-var ErrRegistrationRefused = errors.New("registration refused")
+var ErrRegistrationRefused = core.ErrRegistrationRefused
 
 // DocumentConfig is about client metadata documents.
 type DocumentConfig struct {
@@ -235,22 +239,13 @@ type DocumentConfig struct {
 // Server is the OAuth server. It is safe for concurrent use.
 type Server struct {
 	cfg       Config
-	errors    apierror.Writer
-	apiOrigin string
-	appOrigin string
-	keys      *sessiontoken.Keys
-	documents *documents
-	themes    *theme.Source
-	languages *locale.Book
-
-	foreignSlots chan struct{} // of checks of foreign digests
+	core      *core.Core
+	endpoints *endpoint.Server
+	pages     *consent.Server
 }
 
-// RefreshRetry is at most maxRefreshRetry, and for PUBLIC clients maxPublicRetry.
-const (
-	maxRefreshRetry = 24 * time.Hour
-	maxPublicRetry  = time.Minute
-)
+// maxRefreshRetry is the longest RefreshRetry. For PUBLIC clients it is a minute, whatever is set.
+const maxRefreshRetry = 24 * time.Hour
 
 // New checks the configuration and returns a server. It starts nothing:
 // [Server.Run] does the work that no request causes.
@@ -304,7 +299,7 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	if cfg.Limiter, err = countRefusals(cfg.Limiter, cfg.MeterProvider); err != nil {
+	if cfg.Limiter, err = core.CountRefusals(cfg.Limiter, cfg.MeterProvider); err != nil {
 		return nil, fmt.Errorf("oauthserver: %w", err)
 	}
 	if err := cfg.Limits.Validate(); err != nil {
@@ -325,47 +320,86 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.MaxApps, cfg.MaxRedirectURIs = cmp.Or(cfg.MaxApps, defaultMaxApps), cmp.Or(cfg.MaxRedirectURIs, defaultMaxRedirectURIs)
 	cfg.KeyRotation = cmp.Or(cfg.KeyRotation, defaultKeyRotation)
-	keys := &sessiontoken.Keys{Store: keyStore{cfg.Store}, Keyring: cfg.Keyring, Issuer: apiOrigin, Lifetime: cfg.Lifetimes.SessionToken}
-	if cfg.SessionTokens == nil {
-		cfg.SessionTokens = issuedTokens{keys}
-	}
 	for _, scheme := range cfg.PrivateUseSchemes {
 		if problem := uri.SchemeProblem(scheme); problem != "" {
 			return nil, fmt.Errorf("oauthserver: Config.PrivateUseSchemes: %q %s", scheme, problem)
 		}
 	}
+	keys := &sessiontoken.Keys{Store: keyStore{cfg.Store}, Keyring: cfg.Keyring, Issuer: apiOrigin, Lifetime: cfg.Lifetimes.SessionToken}
+	if cfg.SessionTokens == nil {
+		cfg.SessionTokens = issuedTokens{keys}
+	}
 	documents, err := newDocuments(cfg)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("oauthserver: Config.Documents.%w", err)
 	}
-	s := &Server{cfg: cfg, foreignSlots: newForeignSlots(), apiOrigin: apiOrigin, appOrigin: appOrigin, keys: keys, documents: documents, errors: apierror.Writer{
-		Logger: cfg.Logger, Service: cfg.Service, OmitDeprecatedMessage: cfg.OmitDeprecatedMessage, Shape: cfg.ErrorShape,
-	}}
-	if err := s.setLook(); err != nil {
-		return nil, err
+	c := &core.Core{
+		Config: cfg.core(), APIOrigin: apiOrigin, AppOrigin: appOrigin, Keys: keys, Documents: documents,
+		Errors: apierror.Writer{Logger: cfg.Logger, Service: cfg.Service, OmitDeprecatedMessage: cfg.OmitDeprecatedMessage, Shape: cfg.ErrorShape},
 	}
-	return s, nil
+	pages, err := consent.New(c)
+	if err != nil {
+		return nil, fmt.Errorf("oauthserver: Config: %w", err)
+	}
+	return &Server{cfg: cfg, core: c, endpoints: endpoint.New(c), pages: pages}, nil
 }
 
-// setLook checks all that the pages look like, and returns everything that is wrong.
-func (s *Server) setLook() error {
-	var wrongTheme, wrongLanguages, wrongPath error
-	s.themes, wrongTheme = theme.NewSource(s.cfg.Theme, hostrequest.WithSession(s.cfg.Host.Session, s.cfg.ThemeFor), s.cfg.Logger)
-	languages := s.cfg.Languages
-	languages.Choose = hostrequest.WithSession(s.cfg.Host.Session, languages.Choose)
-	s.languages, wrongLanguages = locale.NewBook(languages, s.cfg.Scopes, s.cfg.Logger)
-	if path := s.cfg.BusinessPath; path != "" && !isOwnPath(path) {
-		wrongPath = fmt.Errorf("BusinessPath %q is not a path on the app host, where people are sent; write it like /businesses", path)
+// newDocuments returns what finds the apps of client metadata documents.
+func newDocuments(cfg Config) (*document.Directory, error) {
+	if cfg.Documents.MaxBytes < 0 {
+		return nil, errors.New("MaxBytes is negative")
 	}
-	if err := errors.Join(wrongTheme, wrongLanguages, wrongPath); err != nil {
-		return fmt.Errorf("oauthserver: Config: %w", err)
+	documents := document.DirectoryConfig{
+		Config: document.Config{
+			Limiter: cfg.Limiter, Rules: document.Rules{Scopes: cfg.Scopes, PrivateUseSchemes: cfg.PrivateUseSchemes, PrivateKeyJWT: cfg.PrivateKeyJWT},
+			MaxBytes: cfg.Documents.MaxBytes, AllowLoopback: cfg.Documents.AllowLoopback, Dial: cfg.Dial,
+		},
+		Store: cfg.Store, Logger: cfg.Logger, Pinned: cfg.Documents.Pinned,
 	}
-	return nil
+	if policy := cfg.Documents.Policy; policy != nil {
+		documents.Policy = func(ctx context.Context, url string) (document.Trust, error) {
+			trust, err := policy(ctx, url)
+			return document.Trust{Review: document.Review(trust.Review), OrganizationID: trust.OrganizationID}, err
+		}
+	}
+	return document.NewDirectory(documents)
+}
+
+// core returns the settings that requests need, in the words of the packages below.
+func (cfg *Config) core() core.Config {
+	c := core.Config{
+		Store: cfg.Store, Host: host{cfg.Host}, Keyring: cfg.Keyring, Pages: cfg.Pages,
+		Service: cfg.Service, Scopes: cfg.Scopes, Theme: cfg.Theme, ThemeFor: cfg.ThemeFor, Languages: cfg.Languages,
+		Limiter: cfg.Limiter, Limits: cfg.Limits, Lifetimes: core.Lifetimes(cfg.Lifetimes), Proxies: cfg.Proxies,
+		Clock: cfg.Clock, Logger: cfg.Logger, Notifications: cfg.Notifications,
+		SecretUsed: cfg.SecretUsed, CallPermissions: cfg.CallPermissions, LentPermissions: cfg.LentPermissions,
+		Registration: cfg.Registration, OrganizationName: cfg.OrganizationName, MaxConnectionsFor: cfg.MaxConnectionsFor,
+		Unowned: cfg.Unowned, IsDeveloper: cfg.IsDeveloper,
+		Listings: cfg.Listings, ConnectedApps: core.ConnectedApps(cfg.ConnectedApps), BusinessPath: cfg.BusinessPath,
+		AnyLoopbackPort: cfg.LoopbackPorts.allow,
+		IssuerParameter: cfg.IssuerParameter, HideInternalScopes: cfg.HideInternalScopes, RegisteredScopesAsDefault: cfg.RegisteredScopesAsDefault,
+		OptionalScope: cfg.OptionalScope, PrivateKeyJWT: cfg.PrivateKeyJWT, PrivateUseSchemes: cfg.PrivateUseSchemes, RefreshRetry: cfg.RefreshRetry,
+		CustomConnections: cfg.CustomConnections, ExchangeRefresh: cfg.ExchangeRefresh, MaxApps: cfg.MaxApps, MaxConnections: cfg.MaxConnections,
+		VerifySessionToken: func(ctx context.Context, app partner.App, token string, now time.Time) (sessiontoken.Token, error) {
+			verified, err := cfg.SessionTokens.VerifySessionToken(ctx, app, token, now)
+			return sessiontoken.Token(verified), err
+		},
+	}
+	for _, resource := range cfg.Resources {
+		c.Resources = append(c.Resources, core.Resource(resource))
+	}
+	if cfg.ForeignRefreshTokens != nil {
+		c.ForeignRefreshTokens = func(ctx context.Context, clientID, token string) (core.ForeignGrant, bool, error) {
+			grant, ok, err := cfg.ForeignRefreshTokens(ctx, ForeignToken{ClientID: clientID, Token: token})
+			return core.ForeignGrant(grant), ok, err
+		}
+	}
+	return c
 }
 
 // Origins returns the origins of the two hosts, spelled as browsers do: in lower case, without a
 // default port.
-func (s *Server) Origins() (api, app string) { return s.apiOrigin, s.appOrigin }
+func (s *Server) Origins() (api, app string) { return s.core.APIOrigin, s.core.AppOrigin }
 
 // Scopes returns the catalog of all scopes of the server.
 func (s *Server) Scopes() identity.ScopeCatalog { return s.cfg.Scopes }

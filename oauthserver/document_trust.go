@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
-	"github.com/partnerkit/partnerkit/partner"
 )
 
 // DocumentReview determines the businesses to which the app of a client metadata document
@@ -138,32 +137,4 @@ func (t trustedDocuments) includes(u *url.URL) bool {
 func defaultPortRemoved(u *url.URL) string {
 	_, host, _ := strings.Cut(uri.Origin(u), "://")
 	return host
-}
-
-// hostTrust is the trust of the host's policies in an app, beyond its record.
-type hostTrust struct {
-	reviewed       bool
-	organizationID string // of an app that belongs to no organization
-}
-
-// vouch asks the host's policies about an app that this user wants to connect.
-func (s *Server) vouch(ctx context.Context, app partner.App, w wish, userID string) (hostTrust, error) {
-	var v hostTrust
-	if app.Origin == partner.OriginDocument {
-		trust, err := s.documents.trust(ctx, app.ClientID)
-		switch {
-		case err != nil:
-			return hostTrust{}, err
-		case trust.Review == DocumentRefused:
-			return hostTrust{}, errClientID
-		}
-		v = hostTrust{reviewed: trust.Review == DocumentReviewed, organizationID: trust.OrganizationID}
-	}
-	isCovered := app.Reviewed && s.reviewGap(app, w).IsEmpty()
-	if app.OrganizationID != "" || isCovered || v.reviewed || v.organizationID != "" || s.cfg.Unowned == nil {
-		return v, nil
-	}
-	var err error
-	v.organizationID, err = s.cfg.Unowned(ctx, app, userID)
-	return v, err
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 )
 
 // Host is the backend that the server is part of. Its ids of users, businesses and
@@ -33,4 +34,16 @@ type Business struct {
 	SandboxOf string
 	// MayConnect reports whether the user's role there may connect apps.
 	MayConnect bool
+}
+
+// host gives the packages below the businesses in their words.
+type host struct{ Host }
+
+func (h host) Businesses(ctx context.Context, userID string) ([]core.Business, error) {
+	all, err := h.Host.Businesses(ctx, userID)
+	businesses := make([]core.Business, len(all))
+	for i, one := range all {
+		businesses[i] = core.Business(one)
+	}
+	return businesses, err
 }

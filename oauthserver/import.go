@@ -12,6 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/foreigndigest"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -34,8 +36,8 @@ type ImportedApp struct {
 	Scopes         identity.Scopes
 	AppURL         string
 	// Secrets are digests of the client secrets of a CONFIDENTIAL app, at most
-	// [partner.MaxClientSecrets]: SHA-256 in 64 hexadecimal digits, bcrypt up to [MaxBcryptCost], or
-	// PBKDF2 up to [MaxPBKDF2Rounds] as $pbkdf2-sha256$i=<rounds>,l=<length>$<salt>$<key>, with
+	// [partner.MaxClientSecrets]: SHA-256 in 64 hexadecimal digits, bcrypt up to cost 12, or
+	// PBKDF2 up to 600,000 rounds as $pbkdf2-sha256$i=<rounds>,l=<length>$<salt>$<key>, with
 	// salt and key in base64 without padding, also with sha512. A digest of the latter two is
 	// replaced when its secret is used for the first time.
 	Secrets   []string
@@ -166,20 +168,20 @@ func (s *Server) importApp(ctx context.Context, a ImportedApp, now time.Time) er
 	created := timeOr(a.CreatedAt, now)
 	app := partner.App{
 		ID: id.New(id.App, created), ClientID: a.ClientID, Type: a.Type, Status: partner.AppActive, Origin: partner.OriginConsole, Name: a.Name, OrganizationID: a.OrganizationID,
-		Reviewed: true, RedirectURIs: distinct(a.RedirectURIs), Scopes: a.Scopes, AppURL: a.AppURL, CreatedAt: created, Version: 1,
+		Reviewed: true, RedirectURIs: uri.Distinct(a.RedirectURIs), Scopes: a.Scopes, AppURL: a.AppURL, CreatedAt: created, Version: 1,
 	}
 	app.ReviewedAs = app.Profile()
 	var secrets []partner.ClientSecret
 	var foreign []oauthstore.ForeignSecret
 	for i, encoded := range a.Secrets {
-		digest, err := parseForeignDigest(encoded)
+		digest, err := foreigndigest.Parse(encoded)
 		if err != nil {
 			v.Add(fmt.Sprintf("secrets[%d]", i), "%v", err)
 			continue
 		}
 		one := partner.ClientSecret{ID: id.New(id.Secret, created), AppID: app.ID, CreatedAt: created}
-		if digest.sha256 != nil {
-			one.Digest = *digest.sha256
+		if digest.SHA256 != nil {
+			one.Digest = *digest.SHA256
 		} else {
 			_, _ = rand.Read(one.Digest[:]) // nobody knows a text with it
 			foreign = append(foreign, oauthstore.ForeignSecret{SecretID: one.ID, Digest: encoded})
@@ -194,4 +196,19 @@ func (s *Server) importApp(ctx context.Context, a ImportedApp, now time.Time) er
 		return oauthstore.ErrExists
 	}
 	return err
+}
+
+// ForeignToken is a refresh token that does not have our form, and the client that presents it.
+type ForeignToken struct {
+	ClientID string // which has authenticated
+	Token    string
+}
+
+// ForeignGrant is what a refresh token of another server stands for. The app is installed in the
+// business and has the user's consent, both of which can be imported; see [Server.Import].
+type ForeignGrant struct {
+	BusinessID string
+	UserID     string
+	Scopes     identity.Scopes
+	ExpiresAt  time.Time
 }

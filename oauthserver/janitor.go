@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -24,7 +25,7 @@ const (
 // Config.KeyRotation old, and keeps signing keys sealed by the keyring's first key. Any number
 // of nodes may run it.
 func (s *Server) Run(ctx context.Context) error {
-	defer s.documents.CloseIdle()
+	defer s.core.Documents.CloseIdle()
 	for ctx.Err() == nil {
 		now := s.cfg.Clock.Now()
 		s.tidy(ctx, now)
@@ -47,7 +48,7 @@ func (s *Server) tidy(ctx context.Context, now time.Time) {
 		"audit": func() (int, error) {
 			return s.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeAudit, Before: now.Add(-s.cfg.AuditRetention), Limit: tidyBatch})
 		},
-		"keys": func() (int, error) { return 0, s.keys.Maintain(ctx, now, s.cfg.KeyRotation) },
+		"keys": func() (int, error) { return 0, s.core.Keys.Maintain(ctx, now, s.cfg.KeyRotation) },
 	}
 	for name, batch := range work {
 		for ctx.Err() == nil {
@@ -68,7 +69,7 @@ func (s *Server) recordRedactions(ctx context.Context, now time.Time) (int, erro
 	redacted := map[string]events.Notification{} // the operation may run more than once
 	n, err := s.cfg.Store.RecordRedactions(ctx, now, tidyBatch, func(i partner.Installation) []partner.Event {
 		redacted[i.ID] = events.Notification{Kind: events.NotifyBusinessRedacted, At: now, AppID: i.AppID, BusinessID: i.BusinessID}
-		return appEvent(events.BusinessRedact, i, map[string]any{"id": i.BusinessID}, now)
+		return core.AppEvent(events.BusinessRedact, i, map[string]any{"id": i.BusinessID}, now)
 	})
 	if err == nil {
 		s.cfg.Notifications.Tell(ctx, slices.Collect(maps.Values(redacted))...)

@@ -3,11 +3,9 @@ package oauthserver
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/http"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/failure"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
@@ -18,6 +16,10 @@ const (
 	minKeyRotation     = sessiontoken.LeadTime
 	defaultKeyRotation = 90 * 24 * time.Hour
 )
+
+// ErrInternal marks errors that are not the caller's: the store or the host failed. The
+// response is a 5xx.
+var ErrInternal = failure.Err
 
 // keyStore gives package sessiontoken the signing keys of an [oauthstore.Store].
 type keyStore struct{ oauthstore.Store }
@@ -43,7 +45,7 @@ func (s keyStore) AddSigningKey(ctx context.Context, key sessiontoken.Key, after
 // first key of an empty store. A host calls it before it reports that it is ready: with the
 // wrong keyring neither session tokens nor webhooks can be signed. Errors wrap [ErrInternal].
 func (s *Server) CheckKeys(ctx context.Context) error {
-	return internalError("check signing keys", s.keys.Check(ctx, s.cfg.Clock.Now()))
+	return failure.Wrap("check signing keys", s.core.Keys.Check(ctx, s.cfg.Clock.Now()))
 }
 
 // RotateSigningKey creates a new signing key for session tokens. The key is published at
@@ -51,15 +53,5 @@ func (s *Server) CheckKeys(ctx context.Context) error {
 // they signed has expired. If several nodes rotate at the same time, one key is created and
 // all of them return nil. Errors wrap [ErrInternal].
 func (s *Server) RotateSigningKey(ctx context.Context) error {
-	return internalError("rotate signing key", s.keys.Rotate(ctx, s.cfg.Clock.Now()))
-}
-
-// serveJWKS publishes the keys that verify session tokens (RFC 7517).
-func (s *Server) serveJWKS(w http.ResponseWriter, r *http.Request) error {
-	set, err := s.keys.KeySet(r.Context(), s.cfg.Clock.Now())
-	if err != nil {
-		return internalError("publish signing keys", err)
-	}
-	w.Header().Set("Cache-Control", fmt.Sprintf("public, max-age=%d", sessiontoken.KeySetMaxAge/time.Second))
-	return apierror.WriteJSON(w, http.StatusOK, set)
+	return failure.Wrap("rotate signing key", s.core.Keys.Rotate(ctx, s.cfg.Clock.Now()))
 }

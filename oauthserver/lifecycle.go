@@ -2,14 +2,13 @@ package oauthserver
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -19,31 +18,25 @@ import (
 // [partner.ErrNotFound] if the app is not installed. The audit log names the user; an empty userID
 // means the service itself.
 func (s *Server) Uninstall(ctx context.Context, appID, businessID, userID string) error {
-	return s.endInstallation(ctx, oauthstore.EndInstallation{AppID: appID, BusinessID: businessID, Status: partner.InstallationRemoved}, audit.Uninstalled, userID)
+	return s.core.Uninstall(ctx, appID, businessID, userID)
 }
 
 // RevokeAccess is Uninstall by a business that withdraws its trust. A refresh
 // then fails with the reason "revoked".
 func (s *Server) RevokeAccess(ctx context.Context, appID, businessID, userID string) error {
-	return s.endInstallation(ctx, oauthstore.EndInstallation{AppID: appID, BusinessID: businessID, Status: partner.InstallationRevoked}, audit.AccessRevoked, userID)
+	return s.core.RevokeAccess(ctx, appID, businessID, userID)
 }
 
-func (s *Server) endInstallation(ctx context.Context, end oauthstore.EndInstallation, action audit.Action, userID string) error {
-	now := s.cfg.Clock.Now()
-	if end.Now = now; end.RedactAt.IsZero() {
-		end.RedactAt = now.Add(s.cfg.Lifetimes.RedactDelay)
-	}
-	end.Record = func(i partner.Installation) []partner.Event { return installationEvent(events.AppUninstalled, i, now) }
-	end.Audit = audit.Entry{ID: id.New(id.Audit, now), AppID: end.AppID, UserID: userID, Action: action, Target: end.BusinessID, At: now}
-	if _, err := s.cfg.Store.EndInstallation(ctx, end); err != nil {
-		return err
-	}
-	kind := events.NotifyAppDisconnected
-	if end.Status == partner.InstallationRevoked {
-		kind = events.NotifyAccessRevoked
-	}
-	s.tell(ctx, events.Notification{Kind: kind, AppID: end.AppID, BusinessID: end.BusinessID, UserID: userID})
-	return nil
+// MemberLeft tells the server that a user is no longer a member of a business. For each
+// CONFIDENTIAL app that the user had connected there it sends connection.orphaned to the
+// Notifier, unless this departure was noticed before: the first call or refresh that is
+// rejected because the user has left does the same. A host that calls MemberLeft need not wait
+// for that. Call it after the membership has ended, since a call that finds the user a member
+// takes the departure back.
+//
+// Nothing else depends on it: [Host.IsMember] decides about every call.
+func (s *Server) MemberLeft(ctx context.Context, businessID, userID string) error {
+	return s.core.MemberLeft(ctx, businessID, userID)
 }
 
 // RevokeConsent ends one user's consent and the tokens that depend on it. The installation and
@@ -69,12 +62,17 @@ func (s *Server) SetInstallationScopes(ctx context.Context, appID, businessID st
 		if changed = !before.Scopes.Equal(after.Scopes); !changed {
 			return nil
 		}
-		return installationEvent(events.AppScopesUpdated, after, now)
+		return core.InstallationEvent(events.AppScopesUpdated, after, now)
 	})
 	if err == nil && changed {
-		s.tell(ctx, events.Notification{Kind: events.NotifyScopesChanged, AppID: appID, BusinessID: businessID, Detail: after.Scopes.String()})
+		s.core.Tell(ctx, events.Notification{Kind: events.NotifyScopesChanged, AppID: appID, BusinessID: businessID, Detail: after.Scopes.String()})
 	}
 	return err
+}
+
+// statusKinds are the notifications of a new status of an app.
+var statusKinds = map[partner.AppStatus]events.NotificationKind{
+	partner.AppActive: events.NotifyAppReactivated, partner.AppSuspended: events.NotifyAppSuspended, partner.AppDeactivated: events.NotifyAppDeactivated,
 }
 
 // SetAppStatus suspends, deactivates or reactivates an app, without a reason; [partner.ErrNotFound], and
@@ -93,7 +91,7 @@ func (s *Server) SetAppStatus(ctx context.Context, appID string, status partner.
 		return err
 	}
 	if before != status {
-		s.tell(ctx, events.Notification{Kind: kind, AppID: appID})
+		s.core.Tell(ctx, events.Notification{Kind: kind, AppID: appID})
 	}
 	return nil
 }
@@ -106,33 +104,4 @@ func (s *Server) SetUserStatus(ctx context.Context, userID string, status identi
 		return s.cfg.Store.SetUserStatus(ctx, userID, status, s.cfg.Clock.Now())
 	}
 	return fmt.Errorf("set user status: %q is not a status", status)
-}
-
-// approvalEvents returns the events of an approval.
-func approvalEvents(now time.Time) func(oauthstore.Approved) []partner.Event {
-	return func(a oauthstore.Approved) []partner.Event {
-		switch {
-		case a.Installed:
-			return installationEvent(events.AppInstalled, a.Installation, now)
-		case a.Widened:
-			return installationEvent(events.AppScopesUpdated, a.Installation, now)
-		}
-		return nil
-	}
-}
-
-// installationEvent returns an event about an installation, for its app.
-func installationEvent(name string, i partner.Installation, now time.Time) []partner.Event {
-	return appEvent(name, i, map[string]any{"installationId": i.ID, "businessId": i.BusinessID, "scopes": i.Scopes.Names()}, now)
-}
-
-// appEvent returns an event for the app of an installation.
-func appEvent(name string, i partner.Installation, members map[string]any, now time.Time) []partner.Event {
-	data, err := json.Marshal(members)
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return []partner.Event{{
-		ID: id.New(id.Event, now), Type: name, BusinessID: i.BusinessID, AppID: i.AppID, Data: data, CreatedAt: now,
-	}}
 }

@@ -106,7 +106,3 @@ func (l Lifetimes) Validate() error {
 	}
 	return errors.Join(errs...)
 }
-
-// MaxResource is how long the resource of an authorization request may be. The token and
-// device endpoints take any length that fits into a request.
-const MaxResource = 512

@@ -69,15 +69,3 @@ func pageLimit(cursor string, limit int) (int, error) {
 	}
 	return min(limit, maxPage), nil
 }
-
-// appByClientID returns one app; [partner.ErrNotFound].
-func (s *Server) appByClientID(ctx context.Context, clientID string) (partner.App, error) {
-	found, err := s.cfg.Store.Apps(ctx, partner.AppQuery{ClientID: clientID})
-	if err == nil && len(found) == 0 {
-		err = partner.ErrNotFound
-	}
-	if err != nil {
-		return partner.App{}, err
-	}
-	return found[0], nil
-}

@@ -7,25 +7,26 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/outbound"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
 // UseDocumentClient replaces the client that fetches documents.
-func (s *Server) UseDocumentClient(client *outbound.Client) { s.documents.HTTP = client }
+func (s *Server) UseDocumentClient(client *outbound.Client) { s.core.Documents.HTTP = client }
 
 // ErrLookupDocument is document.ErrUnavailable.
 var ErrLookupDocument = document.ErrUnavailable
 
-// LookupForConsent is findClient as the consent page calls it.
+// LookupForConsent is core.FindClient as the consent page calls it.
 func (s *Server) LookupForConsent(ctx context.Context, clientID string, ip netip.Addr) (oauthstore.Client, error) {
-	return s.findClient(ctx, clientID, ip, forConsent)
+	return s.core.FindClient(ctx, clientID, ip, core.ForConsent)
 }
 
-// LookupForTokens is findClient as the endpoints call it.
+// LookupForTokens is core.FindClient as the endpoints call it.
 func (s *Server) LookupForTokens(ctx context.Context, clientID string, ip netip.Addr) (oauthstore.Client, error) {
-	return s.findClient(ctx, clientID, ip, forTokens)
+	return s.core.FindClient(ctx, clientID, ip, core.ForTokens)
 }
 
 // ParseDocument returns the app that a document describes.
@@ -43,11 +44,17 @@ func ParseDocumentBy(clientID string, body []byte, rules document.Rules) (partne
 	if err != nil {
 		return partner.App{}, err
 	}
-	return documentApp(clientID, c), nil
+	return document.App(clientID, c), nil
 }
 
-// KeySetHandler is the handler of the key set.
-func (s *Server) KeySetHandler() http.Handler { return s.errors.Standard(s.serveJWKS) }
+// KeySetHandler serves the key set at every path.
+func (s *Server) KeySetHandler() http.Handler {
+	api := s.APIHandler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path = "/.well-known/jwks.json"
+		api.ServeHTTP(w, r)
+	})
+}
 
 // SessionVerifier is the verifier that the configuration named, or the default.
 func (s *Server) SessionVerifier() SessionTokenVerifier { return s.cfg.SessionTokens }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -160,11 +161,11 @@ func TestPageFaults(t *testing.T) {
 }
 
 type brokenPages struct {
-	oauthserver.Pages
+	pages.Pages
 	fault string
 }
 
-func (p brokenPages) Consent(http.ResponseWriter, *http.Request, oauthserver.ConsentView) error {
+func (p brokenPages) Consent(http.ResponseWriter, *http.Request, pages.ConsentView) error {
 	if p.fault == "panic" {
 		panic("at the disco")
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/theme"
@@ -87,11 +85,11 @@ func TestThemeRefused(t *testing.T) {
 
 // listings is a marketplace of one listing.
 type listings struct {
-	one oauthserver.AppListing
+	one pages.AppListing
 	err error
 }
 
-func (l listings) AppListing(context.Context, string) (oauthserver.AppListing, error) {
+func (l listings) AppListing(context.Context, string) (pages.AppListing, error) {
 	return l.one, l.err
 }
 
@@ -107,7 +105,7 @@ func TestListingOnPages(t *testing.T) {
 		t.Errorf("an app without a listing:\n%s", page.main())
 	}
 
-	shown.one = oauthserver.AppListing{IconPath: "/icons/1.png", Publisher: hostileName, TermsURL: "https://p.example/terms", PrivacyURL: "https://p.example/privacy"}
+	shown.one = pages.AppListing{IconPath: "/icons/1.png", Publisher: hostileName, TermsURL: "https://p.example/terms", PrivacyURL: "https://p.example/privacy"}
 	page := b.ask(app).wantOK()
 	page.shows("en", "An app by "+hostileName+".", "Terms of the app", "Privacy policy of the app")
 	for _, want := range []string{`<img src="/icons/1.png" alt="" width="48" height="48">`, `href="https://p.example/terms" target="_blank" rel="noopener noreferrer"`, `href="https://p.example/privacy"`} {
@@ -121,7 +119,7 @@ func TestListingOnPages(t *testing.T) {
 	}
 
 	for _, foreign := range []string{"https://evil.example/i.png", "//evil.example/i.png", `/\evil.example/i.png`, "/\t/evil.example/i.png", "data:image/png,evil", "evil.png"} {
-		shown.one = oauthserver.AppListing{IconPath: foreign}
+		shown.one = pages.AppListing{IconPath: foreign}
 		for _, path := range []string{"/settings/apps", "/oauth/authorize?" + askQuery(app).Encode()} {
 			if page := b.get(path).wantOK(); strings.Contains(page.Body, "<img") || strings.Contains(page.Body, "evil") {
 				t.Errorf("%s: the icon %q:\n%s", path, foreign, page.main())
@@ -129,7 +127,7 @@ func TestListingOnPages(t *testing.T) {
 		}
 	}
 	for _, link := range []string{"http://p.example/", "javascript:alert(1)", "https://a@p.example/", "https:///x", "/terms", "https://p.example/ x"} {
-		shown.one = oauthserver.AppListing{TermsURL: link, PrivacyURL: link}
+		shown.one = pages.AppListing{TermsURL: link, PrivacyURL: link}
 		if page := b.ask(app).wantOK(); strings.Contains(page.Body, "target=") {
 			t.Errorf("the link %q:\n%s", link, page.main())
 		}

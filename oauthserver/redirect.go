@@ -5,9 +5,6 @@ import (
 	"github.com/partnerkit/partnerkit/partner"
 )
 
-// MaxRedirectURI is the maximum length of a redirect URI.
-const MaxRedirectURI = uri.MaxRedirect
-
 // LoopbackPorts selects the apps for which the port of a loopback redirect URI may
 // differ from the registered one (RFC 8252 section 7.3).
 type LoopbackPorts string
@@ -22,6 +19,11 @@ const (
 
 func (p LoopbackPorts) isKnown() bool {
 	return p == LoopbackPortsDocuments || p == LoopbackPortsOff || p == LoopbackPortsAll
+}
+
+// allow reports whether the port of a loopback redirect URI of the app may differ.
+func (p LoopbackPorts) allow(app partner.App) bool {
+	return p == LoopbackPortsAll || p == LoopbackPortsDocuments && app.Origin == partner.OriginDocument
 }
 
 // RedirectRules are the rules for redirect URIs that depend on how an app is registered.
@@ -41,10 +43,3 @@ func (rules RedirectRules) Problem(raw string) string {
 // user info, an invalid port or a host of other than host characters: an origin that it
 // returns can be put into a header.
 func WebOrigin(raw string) (origin string, ok bool) { return uri.WebOrigin(raw) }
-
-// isRegistered reports whether the redirect URI is one of the app.
-func (s *Server) isRegistered(app partner.App, redirectURI string) bool {
-	anyPort := s.cfg.LoopbackPorts == LoopbackPortsAll ||
-		s.cfg.LoopbackPorts == LoopbackPortsDocuments && app.Origin == partner.OriginDocument
-	return redirectURI != "" && uri.IsRegistered(app.RedirectURIs, redirectURI, anyPort)
-}

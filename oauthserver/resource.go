@@ -3,14 +3,13 @@ package oauthserver
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 )
 
 // Resource is a part of the API host that has protected resource metadata (RFC 9728) of its
@@ -70,31 +69,5 @@ func (s *Server) ResourceMetadataURL(called string) string {
 	if found != "" && called == found+"/" {
 		found = called
 	}
-	return s.apiOrigin + pathResourceMetadata + found
-}
-
-// resourceDocument is the document of RFC 9728. Its scopes are such as apps may request,
-// because clients that use the document request all of them.
-type resourceDocument struct {
-	Resource      string   `json:"resource"`
-	Name          string   `json:"resource_name,omitempty"`
-	Servers       []string `json:"authorization_servers"`
-	Scopes        []string `json:"scopes_supported"`
-	BearerMethods []string `json:"bearer_methods_supported"`
-}
-
-// resourceMetadata serves the metadata of a resource; the zero value is the API host as a
-// whole.
-func (s *Server) resourceMetadata(r Resource) apierror.Handler {
-	document := resourceDocument{
-		Resource: s.apiOrigin + r.Path, Name: r.Name, Servers: []string{s.apiOrigin},
-		Scopes: r.Scopes, BearerMethods: []string{"header"},
-	}
-	if len(document.Scopes) == 0 {
-		document.Scopes = s.cfg.Scopes.Requestable().Names()
-	}
-	return func(w http.ResponseWriter, _ *http.Request) error {
-		w.Header().Set("Cache-Control", cacheable)
-		return apierror.WriteJSON(w, http.StatusOK, document)
-	}
+	return s.core.APIOrigin + core.ResourceMetadataPath + found
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/failure"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -73,7 +74,7 @@ func (s *Server) IssueSessionToken(ctx context.Context, t NewSessionToken) (stri
 	}
 	installations, err := s.cfg.Store.Installations(ctx, partner.InstallationQuery{AppID: app.ID, BusinessID: t.BusinessID})
 	if err != nil {
-		return "", internalError("issue session token", err)
+		return "", failure.Wrap("issue session token", err)
 	}
 	if len(installations) == 0 {
 		return "", ErrNotInstalled
@@ -85,12 +86,12 @@ func (s *Server) IssueSessionToken(ctx context.Context, t NewSessionToken) (stri
 	if t.SessionID == "" {
 		t.SessionID = id.New(id.Session, now)
 	}
-	token, err := s.keys.Issue(ctx, app.ClientID, sessiontoken.Token{
+	token, err := s.core.Keys.Issue(ctx, app.ClientID, sessiontoken.Token{
 		UserID: t.UserID, BusinessID: t.BusinessID, SessionID: t.SessionID, InstallationID: installation.ID,
 	}, now)
 	switch {
 	case err != nil:
-		return "", internalError("issue session token", err)
+		return "", failure.Wrap("issue session token", err)
 	case len(token) > MaxSessionToken:
 		return "", fmt.Errorf("issue session token: the ids of user, business and session are too long for a token of %d bytes", MaxSessionToken)
 	}
@@ -104,13 +105,13 @@ func (s *Server) sessionApp(ctx context.Context, t NewSessionToken) (partner.App
 	if t.AppID != "" {
 		app, err = s.cfg.Store.App(ctx, t.AppID)
 	} else {
-		app, err = s.appByClientID(ctx, t.ClientID)
+		app, err = s.core.AppByClientID(ctx, t.ClientID)
 	}
 	switch {
 	case errors.Is(err, partner.ErrNotFound):
 		return partner.App{}, partner.ErrNotFound
 	case err != nil:
-		return partner.App{}, internalError("issue session token", err)
+		return partner.App{}, failure.Wrap("issue session token", err)
 	case app.Type != partner.Confidential:
 		return partner.App{}, ErrPublicApp
 	case !app.IsUsable():
@@ -122,14 +123,14 @@ func (s *Server) sessionApp(ctx context.Context, t NewSessionToken) (partner.App
 func (s *Server) checkSessionUser(ctx context.Context, t NewSessionToken) error {
 	status, err := s.cfg.Store.UserStatus(ctx, t.UserID)
 	if err != nil {
-		return internalError("issue session token", err)
+		return failure.Wrap("issue session token", err)
 	}
 	if status != identity.UserActive {
 		return ErrUserNotActive
 	}
 	member, err := s.cfg.Host.IsMember(ctx, t.BusinessID, t.UserID)
 	if err != nil {
-		return internalError("issue session token", err)
+		return failure.Wrap("issue session token", err)
 	}
 	if !member {
 		return ErrNotMember
@@ -145,7 +146,7 @@ type issuedTokens struct{ keys *sessiontoken.Keys }
 func (v issuedTokens) VerifySessionToken(ctx context.Context, app partner.App, token string, now time.Time) (SessionToken, error) {
 	verified, err := v.keys.Verify(ctx, app.ClientID, token, now)
 	if _, rejected := errors.AsType[sessiontoken.Rejection](err); err != nil && !rejected {
-		return SessionToken{}, internalError("verify session token", err)
+		return SessionToken{}, failure.Wrap("verify session token", err)
 	}
 	return SessionToken(verified), err
 }

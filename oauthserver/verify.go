@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/secret"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -20,7 +21,7 @@ const (
 	reasonApp          = "the app may not call the API now"
 	reasonDisconnected = "the business has disconnected the app"
 	reasonCustomEnded  = "the custom connection has ended"
-	reasonUser         = deniedUser
+	reasonUser         = core.DeniedUser
 )
 
 // invalidity returns the reason why no call may be made with the token now; empty if one may.
@@ -81,11 +82,11 @@ func (s *Server) VerifyAccessToken(ctx context.Context, token string) (identity.
 		principal.ForInstallation, principal.Permissions = true, found.Permissions
 		return principal, nil
 	}
-	member, err := s.isMember(ctx, found.BusinessID, found.UserID)
+	member, err := s.core.IsMember(ctx, found.BusinessID, found.UserID)
 	if err != nil {
 		return identity.Principal{}, err
 	}
-	if err := s.noteMembership(ctx, found.Standing, member); err != nil {
+	if err := s.core.NoteMembership(ctx, found.Standing, member); err != nil {
 		return identity.Principal{}, err
 	}
 	if !member {

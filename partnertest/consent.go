@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
 )
 
 // consent is the consent page for the harness, in place of HTML.
 type consent struct {
-	view    oauthserver.ConsentView
+	view    pages.ConsentView
 	shown   bool
 	problem string // the text of an error page
 }
@@ -22,9 +22,9 @@ type consentKey struct{}
 
 // capturingPages passes the view of a page to a harness that requested it, and renders
 // the page for all other requests.
-type capturingPages struct{ oauthserver.Pages }
+type capturingPages struct{ pages.Pages }
 
-func (p capturingPages) Consent(w http.ResponseWriter, r *http.Request, view oauthserver.ConsentView) error {
+func (p capturingPages) Consent(w http.ResponseWriter, r *http.Request, view pages.ConsentView) error {
 	if c, ok := r.Context().Value(consentKey{}).(*consent); ok {
 		c.view, c.shown = view, true
 		return nil
@@ -32,7 +32,7 @@ func (p capturingPages) Consent(w http.ResponseWriter, r *http.Request, view oau
 	return p.Pages.Consent(w, r, view)
 }
 
-func (p capturingPages) Error(w http.ResponseWriter, r *http.Request, view oauthserver.ErrorView) error {
+func (p capturingPages) Error(w http.ResponseWriter, r *http.Request, view pages.ErrorView) error {
 	if c, ok := r.Context().Value(consentKey{}).(*consent); ok {
 		c.problem = view.Message
 		return nil

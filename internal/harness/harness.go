@@ -18,6 +18,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 )
@@ -60,7 +61,7 @@ func New(t testing.TB, open testdb.Opener, changes ...func(*oauthserver.Config))
 }
 
 // NoPages are pages that no test may show.
-type NoPages struct{ oauthserver.Pages }
+type NoPages struct{ pages.Pages }
 
 // In returns the harness for a part of the test, such as one run of a fuzz target.
 func (h *Harness) In(t testing.TB) *Harness {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/locale"
-	"github.com/partnerkit/partnerkit/oauthserver"
 )
 
 // manyBusinesses is from how many on there is a field to find one.
@@ -17,11 +16,11 @@ const findField = "find"
 
 // consentPage is a consent with a search among many businesses.
 type consentPage struct {
-	oauthserver.ConsentView
+	ConsentView
 	IsLong bool   // there are many businesses
 	Find   string // the text that their names contain
 	Path   string // of the page, and its other parameters
-	Query  []oauthserver.HiddenField
+	Query  []HiddenField
 	isNew  map[string]bool // scopes; nil unless there is one business, which has connected the app
 }
 
@@ -31,7 +30,7 @@ func (p consentPage) IsNew(scope string) bool { return p.isNew[scope] }
 
 // newConsentPage keeps the businesses that the person looks for. The search repeats the
 // request, so it works without script.
-func newConsentPage(r *http.Request, view oauthserver.ConsentView) consentPage {
+func newConsentPage(r *http.Request, view ConsentView) consentPage {
 	p := consentPage{ConsentView: view}
 	if len(view.Businesses) == 1 && view.Businesses[0].IsConnected {
 		p.isNew = map[string]bool{}
@@ -47,13 +46,13 @@ func newConsentPage(r *http.Request, view oauthserver.ConsentView) consentPage {
 	for name, values := range query {
 		for _, value := range values {
 			if name != findField {
-				p.Query = append(p.Query, oauthserver.HiddenField{Name: name, Value: value})
+				p.Query = append(p.Query, HiddenField{Name: name, Value: value})
 			}
 		}
 	}
-	slices.SortStableFunc(p.Query, func(a, b oauthserver.HiddenField) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(p.Query, func(a, b HiddenField) int { return strings.Compare(a.Name, b.Name) })
 	if p.Find != "" {
-		p.Businesses = slices.DeleteFunc(slices.Clone(view.Businesses), func(b oauthserver.BusinessView) bool {
+		p.Businesses = slices.DeleteFunc(slices.Clone(view.Businesses), func(b BusinessView) bool {
 			return !strings.Contains(strings.ToLower(b.Name), strings.ToLower(p.Find)) && b.ID != p.Find
 		})
 	}
@@ -63,11 +62,11 @@ func newConsentPage(r *http.Request, view oauthserver.ConsentView) consentPage {
 // refused are businesses that cannot be chosen for the same reason.
 type refused struct {
 	Names  string
-	Reason oauthserver.PageError
+	Reason ErrorCode
 }
 
 // byReason says each reason once.
-func byReason(missing []oauthserver.MissingBusiness) []refused {
+func byReason(missing []MissingBusiness) []refused {
 	var all []refused
 	for _, one := range missing {
 		i := slices.IndexFunc(all, func(r refused) bool { return r.Reason == one.Reason })
@@ -91,7 +90,7 @@ func power(scope string) string {
 }
 
 // held says what is new in a business that has connected the app already; empty: it has not.
-func held(l locale.Language, b oauthserver.BusinessView) string {
+func held(l locale.Language, b BusinessView) string {
 	if !b.IsConnected {
 		return ""
 	}

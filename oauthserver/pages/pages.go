@@ -1,10 +1,10 @@
-// Package pages has the default pages of the OAuth server: consent, device
-// approval, connected apps and refusals. They are plain HTML forms without script, work
-// with a keyboard and a screen reader, follow the browser's light or dark scheme, and
-// show the theme and the language of their view.
+// Package pages is what the OAuth server shows to people: the consent page, device approval,
+// connected apps and errors. The server hands each page a view, and [Pages] renders it.
 //
-// A host with a front end of its own implements oauthserver.Pages instead; these
-// show what such pages have to contain.
+// The default pages ([New]) are plain HTML forms without script, work with a keyboard and a
+// screen reader, follow the browser's light or dark scheme, and show the theme and the language
+// of their view. A host with a front end of its own implements [Pages] instead; the default
+// ones show what such pages have to contain.
 package pages
 
 import (
@@ -14,35 +14,31 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/look"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/theme"
 )
 
 //go:embed all:templates
 var files embed.FS
 
-// Pages implements oauthserver.Pages. Make it with [New]. It is safe for
-// concurrent use.
-type Pages struct{ set *look.Set }
+// defaultPages implements [Pages] with the templates of the package.
+type defaultPages struct{ set *look.Set }
 
-var _ oauthserver.Pages = (*Pages)(nil)
-
-// New reads the templates that come with the package.
-func New() *Pages {
+// New returns the default pages. They are safe for concurrent use.
+func New() Pages {
 	set, err := look.Parse(files, "templates", template.FuncMap{"byReason": byReason, "power": power, "held": held})
 	if err != nil {
 		panic(err) // they were there, and whole, at compile time
 	}
-	return &Pages{set: set}
+	return &defaultPages{set: set}
 }
 
-// Consent implements oauthserver.Pages.
-func (p *Pages) Consent(w http.ResponseWriter, r *http.Request, view oauthserver.ConsentView) error {
+// Consent implements [Pages].
+func (p *defaultPages) Consent(w http.ResponseWriter, r *http.Request, view ConsentView) error {
 	return p.focus(w, "consent", newConsentPage(r, view), frame(r, view.Frame, view.Language.Text("consent.title", "app", view.AppName)))
 }
 
-// DeviceForm implements oauthserver.Pages.
-func (p *Pages) DeviceForm(w http.ResponseWriter, r *http.Request, view oauthserver.DeviceFormView) error {
+// DeviceForm implements [Pages].
+func (p *defaultPages) DeviceForm(w http.ResponseWriter, r *http.Request, view DeviceFormView) error {
 	f := frame(r, view.Frame, view.Language.Text("device.title"))
 	if view.Problem != "" {
 		f.Alerts = []string{view.Problem}
@@ -51,8 +47,8 @@ func (p *Pages) DeviceForm(w http.ResponseWriter, r *http.Request, view oauthser
 	return p.focus(w, "device", view, f)
 }
 
-// Done implements oauthserver.Pages.
-func (p *Pages) Done(w http.ResponseWriter, r *http.Request, view oauthserver.DoneView) error {
+// Done implements [Pages].
+func (p *defaultPages) Done(w http.ResponseWriter, r *http.Request, view DoneView) error {
 	title := "done.not_connected"
 	if view.Approved {
 		title = "done.connected"
@@ -60,8 +56,8 @@ func (p *Pages) Done(w http.ResponseWriter, r *http.Request, view oauthserver.Do
 	return p.focus(w, "done", view, frame(r, view.Frame, view.Language.Text(title)))
 }
 
-// ConnectedApps implements oauthserver.Pages.
-func (p *Pages) ConnectedApps(w http.ResponseWriter, r *http.Request, view oauthserver.ConnectedAppsView) error {
+// ConnectedApps implements [Pages].
+func (p *defaultPages) ConnectedApps(w http.ResponseWriter, r *http.Request, view ConnectedAppsView) error {
 	f := frame(r, view.Frame, view.Language.Text("apps.title"))
 	f.Person, f.SignOut, f.Path = view.Person, view.Theme.SignOut, view.Path
 	for _, link := range view.Theme.Links {
@@ -78,27 +74,27 @@ func (p *Pages) ConnectedApps(w http.ResponseWriter, r *http.Request, view oauth
 	return p.set.Render(w, "apps", look.Page{Frame: f, Data: view})
 }
 
-// TakeOver implements oauthserver.Pages.
-func (p *Pages) TakeOver(w http.ResponseWriter, r *http.Request, view oauthserver.TakeOverView) error {
+// TakeOver implements [Pages].
+func (p *defaultPages) TakeOver(w http.ResponseWriter, r *http.Request, view TakeOverView) error {
 	return p.focus(w, "takeover", view, frame(r, view.Frame, view.Language.Text("takeover.title", "app", view.AppName)))
 }
 
-// Error implements oauthserver.Pages.
-func (p *Pages) Error(w http.ResponseWriter, r *http.Request, view oauthserver.ErrorView) error {
+// Error implements [Pages].
+func (p *defaultPages) Error(w http.ResponseWriter, r *http.Request, view ErrorView) error {
 	f := frame(r, view.Frame, errorTitle(view))
 	f.Alerts, f.Explanation = []string{view.Message}, explanation(view.Frame, view.Code)
 	return p.focus(w, "error", view, f)
 }
 
 // errorTitle names the app, if the page is about one and nothing is wrong with the service.
-func errorTitle(view oauthserver.ErrorView) string {
+func errorTitle(view ErrorView) string {
 	l, status := view.Language, view.Status
 	switch {
 	case status == http.StatusTooManyRequests:
 		return l.Text("error.title.wait")
 	case status >= http.StatusInternalServerError:
 		return l.Text("error.title.internal")
-	case view.AppName != "" && view.Code == oauthserver.PageRequestExpired:
+	case view.AppName != "" && view.Code == RequestExpired:
 		return l.Text("error.title.app_closed", "app", view.AppName)
 	case view.AppName != "":
 		return l.Text("error.title.app", "app", view.AppName)
@@ -109,7 +105,7 @@ func errorTitle(view oauthserver.ErrorView) string {
 }
 
 // explanation returns the explanation of an error in the language of the page.
-func explanation(f oauthserver.Frame, code oauthserver.PageError) string {
+func explanation(f Frame, code ErrorCode) string {
 	if code == "" {
 		return ""
 	}
@@ -117,12 +113,12 @@ func explanation(f oauthserver.Frame, code oauthserver.PageError) string {
 }
 
 // frame returns the frame of a page with the title.
-func frame(r *http.Request, f oauthserver.Frame, title string) look.Frame {
+func frame(r *http.Request, f Frame, title string) look.Frame {
 	return look.Frame{Title: title, Scheme: theme.Chosen(r), Service: f.Service, Nonce: f.Nonce, Icon: f.Icon, Theme: f.Theme, Language: f.Language}
 }
 
 // focus writes a page with one thing to do.
-func (p *Pages) focus(w http.ResponseWriter, name string, view any, f look.Frame) error {
+func (p *defaultPages) focus(w http.ResponseWriter, name string, view any, f look.Frame) error {
 	f.Focus = true
 	return p.set.Render(w, name, look.Page{Frame: f, Data: view})
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/locale"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/theme"
 )
@@ -26,37 +25,37 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 const hostile = `"><script>alert(1)</script>{{.}}'`
 
 // render is a page to be made.
-type render func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error
+type render func(p pages.Pages, w http.ResponseWriter, r *http.Request) error
 
-func consent(view oauthserver.ConsentView) render {
-	return func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error { return p.Consent(w, r, view) }
+func consent(view pages.ConsentView) render {
+	return func(p pages.Pages, w http.ResponseWriter, r *http.Request) error { return p.Consent(w, r, view) }
 }
 
-func deviceForm(view oauthserver.DeviceFormView) render {
-	return func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error {
+func deviceForm(view pages.DeviceFormView) render {
+	return func(p pages.Pages, w http.ResponseWriter, r *http.Request) error {
 		return p.DeviceForm(w, r, view)
 	}
 }
 
-func done(view oauthserver.DoneView) render {
-	return func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error { return p.Done(w, r, view) }
+func done(view pages.DoneView) render {
+	return func(p pages.Pages, w http.ResponseWriter, r *http.Request) error { return p.Done(w, r, view) }
 }
 
-func failure(view oauthserver.ErrorView) render {
-	return func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error { return p.Error(w, r, view) }
+func failure(view pages.ErrorView) render {
+	return func(p pages.Pages, w http.ResponseWriter, r *http.Request) error { return p.Error(w, r, view) }
 }
 
 var (
-	plain  = oauthserver.Frame{Service: "Service", Nonce: "N0NCE"}
-	scopes = []oauthserver.ScopeView{
+	plain  = pages.Frame{Service: "Service", Nonce: "N0NCE"}
+	scopes = []pages.ScopeView{
 		{Name: "invoices:read", Description: "See your invoices"},
 		{Name: "invoices:write", Description: "Create and change invoices"},
 	}
-	hidden = []oauthserver.HiddenField{{Name: "request_id", Value: "pk_req_1"}, {Name: "csrf_token", Value: "tok"}}
+	hidden = []pages.HiddenField{{Name: "request_id", Value: "pk_req_1"}, {Name: "csrf_token", Value: "tok"}}
 )
 
 // german is a page in German with a theme that has everything.
-var german = oauthserver.Frame{Service: "Service", Nonce: "N0NCE", Person: "Ada Moreau", Language: inGerman(), Theme: theme.Theme{
+var german = pages.Frame{Service: "Service", Nonce: "N0NCE", Person: "Ada Moreau", Language: inGerman(), Theme: theme.Theme{
 	Logo: "/brand/logo.svg", StyleSheet: "/brand/pages.css", Light: theme.Colors{Accent: "#1d4ed8"}, Dark: theme.Colors{Accent: "#9cf"},
 	Terms: "https://example.com/agb", Privacy: "/datenschutz", Support: "mailto:hilfe@example.com",
 	Links: []theme.Link{{Text: "Connected apps", Href: "/settings/apps"}}, SignOut: "/logout",
@@ -71,157 +70,157 @@ func inGerman() locale.Language {
 }
 
 // accountFrame is the frame of a person who can sign in with another account.
-func accountFrame(f oauthserver.Frame) oauthserver.Frame {
+func accountFrame(f pages.Frame) pages.Frame {
 	f.Person, f.SwitchAccount = "ada@example.com", "/login?return_to=%2Foauth%2Fauthorize%3Frequest_id%3Dpk_req_1"
 	return f
 }
 
-func connectedApps(view oauthserver.ConnectedAppsView) render {
+func connectedApps(view pages.ConnectedAppsView) render {
 	view.Path, view.RevokeAction, view.UninstallAction = "/settings/apps", "/settings/apps/revoke-access", "/settings/apps/uninstall"
 	view.RedactHours = 48
-	return func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error {
+	return func(p pages.Pages, w http.ResponseWriter, r *http.Request) error {
 		return p.ConnectedApps(w, r, view)
 	}
 }
 
-func takeOver(view oauthserver.TakeOverView) render {
+func takeOver(view pages.TakeOverView) render {
 	view.Action, view.Hidden = "/settings/apps/take-over", hidden
-	return func(p oauthserver.Pages, w http.ResponseWriter, r *http.Request) error {
+	return func(p pages.Pages, w http.ResponseWriter, r *http.Request) error {
 		return p.TakeOver(w, r, view)
 	}
 }
 
-var orphaned = []oauthserver.ConnectedApp{
+var orphaned = []pages.ConnectedApp{
 	{ID: "app_1", ClientID: hostile, Name: hostile, Scopes: scopes, ConnectedAt: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC), IsOrphaned: true},
 }
 
-var connected = []oauthserver.ConnectedApp{
+var connected = []pages.ConnectedApp{
 	{ID: "app_1", ClientID: "sync", Name: "Ledger Sync", Scopes: scopes, OpenPath: "/embedded/sync", ConnectedAt: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC), ConnectedBy: []string{"Ada Moreau", hostile}},
 	{
 		ID: "app_2", ClientID: hostile, Name: hostile, OpenPath: hostile, ConnectedAt: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC),
-		Scopes: []oauthserver.ScopeView{{Description: hostile}}, Listing: oauthserver.AppListing{IconPath: "/icons/" + hostile},
+		Scopes: []pages.ScopeView{{Description: hostile}}, Listing: pages.AppListing{IconPath: "/icons/" + hostile},
 		LastUsedAt: time.Date(2026, 9, 2, 12, 0, 0, 0, time.UTC),
 	},
 }
 
 var cases = map[string]render{
-	"consent_listing": consent(oauthserver.ConsentView{
-		Frame: oauthserver.Frame{Service: "Service", Nonce: "N0NCE", Person: "ada@example.com"}, AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize",
-		Hidden: hidden, Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
-		Listing: oauthserver.AppListing{IconPath: "/app-icons/app_1/ast_1", Publisher: "Ledgerlink Ltd", TermsURL: "https://ledger.example/terms", PrivacyURL: "https://ledger.example/privacy"},
+	"consent_listing": consent(pages.ConsentView{
+		Frame: pages.Frame{Service: "Service", Nonce: "N0NCE", Person: "ada@example.com"}, AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize",
+		Hidden: hidden, Businesses: []pages.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
+		Listing: pages.AppListing{IconPath: "/app-icons/app_1/ast_1", Publisher: "Ledgerlink Ltd", TermsURL: "https://ledger.example/terms", PrivacyURL: "https://ledger.example/privacy"},
 	}),
-	"consent_german": consent(oauthserver.ConsentView{
+	"consent_german": consent(pages.ConsentView{
 		Frame: german, AppName: "Ledger Sync", ClientHost: "agent.example", Unreviewed: true, LocalOnly: true, ReturnsTo: "127.0.0.1:9000", Action: "/oauth/authorize", Hidden: hidden,
-		Scopes:     []oauthserver.ScopeView{{Name: "invoices:read", Description: "Ihre Rechnungen sehen"}},
-		Businesses: []oauthserver.BusinessView{{ID: "biz_3", Name: "Versuch", Sandbox: true, Selected: true}},
-		Listing:    oauthserver.AppListing{Publisher: "Ledgerlink GmbH", TermsURL: "https://ledger.example/terms", PrivacyURL: "https://ledger.example/privacy"},
+		Scopes:     []pages.ScopeView{{Name: "invoices:read", Description: "Ihre Rechnungen sehen"}},
+		Businesses: []pages.BusinessView{{ID: "biz_3", Name: "Versuch", Sandbox: true, Selected: true}},
+		Listing:    pages.AppListing{Publisher: "Ledgerlink GmbH", TermsURL: "https://ledger.example/terms", PrivacyURL: "https://ledger.example/privacy"},
 	}),
 	// AZ-12: why a business cannot be chosen, and how to sign in with another account.
-	"consent_missing": consent(oauthserver.ConsentView{
+	"consent_missing": consent(pages.ConsentView{
 		Frame: accountFrame(plain), AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize", Hidden: hidden,
-		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
-		Missing: []oauthserver.MissingBusiness{
-			{Name: "Harbour Bikes", Reason: oauthserver.PagePermissionRequired}, {Name: "Old Mill", Reason: oauthserver.PageReviewRequired},
+		Businesses: []pages.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
+		Missing: []pages.MissingBusiness{
+			{Name: "Harbour Bikes", Reason: pages.PermissionRequired}, {Name: "Old Mill", Reason: pages.ReviewRequired},
 		},
 	}),
-	"consent_missing_german": consent(oauthserver.ConsentView{
+	"consent_missing_german": consent(pages.ConsentView{
 		Frame: accountFrame(german), AppName: "Ledger Sync", Action: "/oauth/authorize", Hidden: hidden,
-		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
-		Missing: []oauthserver.MissingBusiness{
-			{Name: "Harbour Bikes", Reason: oauthserver.PagePermissionRequired}, {Name: "Old Mill", Reason: oauthserver.PageReviewRequired},
+		Businesses: []pages.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
+		Missing: []pages.MissingBusiness{
+			{Name: "Harbour Bikes", Reason: pages.PermissionRequired}, {Name: "Old Mill", Reason: pages.ReviewRequired},
 		},
 	}),
 	// AZ-10: what is new beside what the app may do already.
-	"consent_connected": consent(oauthserver.ConsentView{
+	"consent_connected": consent(pages.ConsentView{
 		Frame: plain, AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize", Hidden: hidden,
-		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true, IsConnected: true, New: scopes[1:]}},
+		Businesses: []pages.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true, IsConnected: true, New: scopes[1:]}},
 	}),
-	"consent_connected_german": consent(oauthserver.ConsentView{
+	"consent_connected_german": consent(pages.ConsentView{
 		Frame: german, AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize", Hidden: hidden,
-		Businesses: []oauthserver.BusinessView{
+		Businesses: []pages.BusinessView{
 			{ID: "biz_1", Name: "Corner Bakery", IsConnected: true}, {ID: "biz_2", Name: "Old Mill", IsConnected: true, New: scopes}, {ID: "biz_3", Name: "Harbour Bikes"},
 		},
 	}),
-	"consent_device_german": consent(oauthserver.ConsentView{
+	"consent_device_german": consent(pages.ConsentView{
 		Frame: german, AppName: "Till", UserCode: "BCDF-GHJK", FixedTo: "biz_1", Action: "/device", Hidden: hidden,
-		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
+		Businesses: []pages.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
 	}),
-	"device_problem_german": deviceForm(oauthserver.DeviceFormView{
-		Frame: german, Action: "/device", UserCode: "NOPE", Problem: "This code is not valid.", ProblemCode: oauthserver.PageUserCodeInvalid,
+	"device_problem_german": deviceForm(pages.DeviceFormView{
+		Frame: german, Action: "/device", UserCode: "NOPE", Problem: "This code is not valid.", ProblemCode: "user_code_invalid",
 	}),
 	// IT-01.
-	"consent_custom": consent(oauthserver.ConsentView{
+	"consent_custom": consent(pages.ConsentView{
 		Frame: plain, AppName: "Ledger Sync", Scopes: scopes, Action: "/connections/new", Hidden: hidden, ForInstallation: true, Unreviewed: true, Maker: "Maker Works",
-		Permissions: []oauthserver.ScopeView{{Name: "journal.post", Description: "Post journal entries"}, {Name: "stars.align", Description: "stars.align"}},
-		Businesses:  []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}}, FixedTo: "biz_1",
+		Permissions: []pages.ScopeView{{Name: "journal.post", Description: "Post journal entries"}, {Name: "stars.align", Description: "stars.align"}},
+		Businesses:  []pages.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}}, FixedTo: "biz_1",
 	}),
-	"consent_custom_german": consent(oauthserver.ConsentView{
+	"consent_custom_german": consent(pages.ConsentView{
 		Frame: german, AppName: "Ledger Sync", Action: "/connections/new", Hidden: hidden, ForInstallation: true, Maker: hostile,
-		Scopes:     []oauthserver.ScopeView{{Name: "invoices:read", Description: "Ihre Rechnungen sehen"}},
-		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}}, FixedTo: "biz_1",
+		Scopes:     []pages.ScopeView{{Name: "invoices:read", Description: "Ihre Rechnungen sehen"}},
+		Businesses: []pages.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}}, FixedTo: "biz_1",
 	}),
-	"done_custom":        done(oauthserver.DoneView{Frame: plain, AppName: "Ledger Sync", Business: "Corner Bakery", Approved: true, ForInstallation: true, AppsPath: "/settings/apps"}),
-	"done_german":        done(oauthserver.DoneView{Frame: german, AppName: "Till", Business: "Corner Bakery", Approved: true}),
-	"done_denied_german": done(oauthserver.DoneView{Frame: german, AppName: "Till"}),
-	"error_german":       failure(oauthserver.ErrorView{Frame: german, Status: 400, Code: oauthserver.PageInvalidClient, Message: "Invalid client_id"}),
-	"error_explained":    failure(oauthserver.ErrorView{Frame: plain, Status: 400, Code: oauthserver.PageInvalidClient, Message: "Invalid client_id"}),
-	"apps":               connectedApps(oauthserver.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", BusinessPath: "/businesses", MayChange: true, ShowsUse: true, Apps: connected}),
-	"apps_german":        connectedApps(oauthserver.ConnectedAppsView{Frame: german, Business: "Corner Bakery", MayChange: true, ShowsUse: true, Apps: connected, Done: audit.AccessRevoked}),
-	"apps_none":          connectedApps(oauthserver.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", Done: audit.Uninstalled}),
+	"done_custom":        done(pages.DoneView{Frame: plain, AppName: "Ledger Sync", Business: "Corner Bakery", Approved: true, ForInstallation: true, AppsPath: "/settings/apps"}),
+	"done_german":        done(pages.DoneView{Frame: german, AppName: "Till", Business: "Corner Bakery", Approved: true}),
+	"done_denied_german": done(pages.DoneView{Frame: german, AppName: "Till"}),
+	"error_german":       failure(pages.ErrorView{Frame: german, Status: 400, Code: "invalid_client", Message: "Invalid client_id"}),
+	"error_explained":    failure(pages.ErrorView{Frame: plain, Status: 400, Code: "invalid_client", Message: "Invalid client_id"}),
+	"apps":               connectedApps(pages.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", BusinessPath: "/businesses", MayChange: true, ShowsUse: true, Apps: connected}),
+	"apps_german":        connectedApps(pages.ConnectedAppsView{Frame: german, Business: "Corner Bakery", MayChange: true, ShowsUse: true, Apps: connected, Done: audit.AccessRevoked}),
+	"apps_none":          connectedApps(pages.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", Done: audit.Uninstalled}),
 	// INST-06: a person who connected the app has left.
-	"apps_orphaned": connectedApps(oauthserver.ConnectedAppsView{
+	"apps_orphaned": connectedApps(pages.ConnectedAppsView{
 		Frame: plain, Business: hostile, MayChange: true, Apps: orphaned, TakeOverAction: "/settings/apps/take-over", Done: audit.ConnectionTakenOver,
 	}),
-	"takeover": takeOver(oauthserver.TakeOverView{
-		Frame: accountFrame(plain), AppName: hostile, Business: hostile, Scopes: scopes, Permissions: []oauthserver.ScopeView{{Name: hostile, Description: hostile}},
-		Listing: oauthserver.AppListing{IconPath: "/icons/" + hostile},
+	"takeover": takeOver(pages.TakeOverView{
+		Frame: accountFrame(plain), AppName: hostile, Business: hostile, Scopes: scopes, Permissions: []pages.ScopeView{{Name: hostile, Description: hostile}},
+		Listing: pages.AppListing{IconPath: "/icons/" + hostile},
 	}),
-	"takeover_german": takeOver(oauthserver.TakeOverView{Frame: german, AppName: "Ledger Sync", Business: "Corner Bakery", Scopes: scopes}),
-	"theme_hostile": failure(oauthserver.ErrorView{Message: "x", Frame: oauthserver.Frame{Service: "Service", Nonce: "N0NCE", Theme: theme.Theme{
+	"takeover_german": takeOver(pages.TakeOverView{Frame: german, AppName: "Ledger Sync", Business: "Corner Bakery", Scopes: scopes}),
+	"theme_hostile": failure(pages.ErrorView{Message: "x", Frame: pages.Frame{Service: "Service", Nonce: "N0NCE", Theme: theme.Theme{
 		Logo: hostile, StyleSheet: hostile, Terms: "javascript:alert(1)", Privacy: hostile, Support: "javascript:alert(1)",
 		Light: theme.Colors{Ink: "#fff;}" + hostile, Paper: "red"},
 	}}}),
-	"consent": consent(oauthserver.ConsentView{
+	"consent": consent(pages.ConsentView{
 		Frame: plain, AppName: "Ledger Sync", Scopes: scopes, ReturnsTo: "ledger.example", Action: "/oauth/authorize", Hidden: hidden,
-		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery"}, {ID: "biz_2", Name: "Harbour Bikes", Selected: true}},
+		Businesses: []pages.BusinessView{{ID: "biz_1", Name: "Corner Bakery"}, {ID: "biz_2", Name: "Harbour Bikes", Selected: true}},
 	}),
-	"consent_document": consent(oauthserver.ConsentView{
+	"consent_document": consent(pages.ConsentView{
 		Frame: plain, AppName: "Agent", ClientHost: "agent.example", Scopes: scopes[:1], ReturnsTo: "127.0.0.1:9000",
 		Unreviewed: true, LocalOnly: true, Action: "/oauth/authorize", Hidden: hidden,
-		Businesses: []oauthserver.BusinessView{{ID: "biz_3", Name: "Try it out", Sandbox: true, Selected: true}},
+		Businesses: []pages.BusinessView{{ID: "biz_3", Name: "Try it out", Sandbox: true, Selected: true}},
 	}),
-	"consent_device": consent(oauthserver.ConsentView{
+	"consent_device": consent(pages.ConsentView{
 		Frame: plain, AppName: "Till", UserCode: "BCDF-GHJK", Scopes: scopes, FixedTo: "biz_1", ChooseBusiness: "/businesses?return_to=%2Fdevice", Action: "/device", Hidden: hidden,
-		Businesses: []oauthserver.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
+		Businesses: []pages.BusinessView{{ID: "biz_1", Name: "Corner Bakery", Selected: true}},
 	}),
-	"consent_hostile": consent(oauthserver.ConsentView{
-		Frame: oauthserver.Frame{Service: hostile, Nonce: "N0NCE", Person: hostile, SwitchAccount: "javascript:alert(1)"}, AppName: hostile, ClientHost: hostile, UserCode: hostile, ReturnsTo: hostile, Action: "/device",
-		Scopes:     []oauthserver.ScopeView{{Name: hostile, Description: hostile}},
-		Hidden:     []oauthserver.HiddenField{{Name: "request_id", Value: hostile}},
-		Businesses: []oauthserver.BusinessView{{ID: hostile, Name: hostile}},
+	"consent_hostile": consent(pages.ConsentView{
+		Frame: pages.Frame{Service: hostile, Nonce: "N0NCE", Person: hostile, SwitchAccount: "javascript:alert(1)"}, AppName: hostile, ClientHost: hostile, UserCode: hostile, ReturnsTo: hostile, Action: "/device",
+		Scopes:     []pages.ScopeView{{Name: hostile, Description: hostile}},
+		Hidden:     []pages.HiddenField{{Name: "request_id", Value: hostile}},
+		Businesses: []pages.BusinessView{{ID: hostile, Name: hostile}},
 	}),
-	"device":         deviceForm(oauthserver.DeviceFormView{Frame: plain, Action: "/device"}),
-	"device_filled":  deviceForm(oauthserver.DeviceFormView{Frame: plain, Action: "/device", UserCode: "BCDF-GHJK"}),
-	"device_problem": deviceForm(oauthserver.DeviceFormView{Frame: plain, Action: "/device", UserCode: "NOPE", Problem: "This code is not valid."}),
-	"device_hostile": deviceForm(oauthserver.DeviceFormView{Frame: plain, Action: "/device", UserCode: hostile, Problem: hostile}),
-	"done":           done(oauthserver.DoneView{Frame: plain, AppName: "Till", Business: "Corner Bakery", Approved: true}),
-	"done_denied":    done(oauthserver.DoneView{Frame: plain, AppName: "Till"}),
-	"error_400":      failure(oauthserver.ErrorView{Frame: plain, Status: 400, Message: "Invalid client_id"}),
-	"error_403":      failure(oauthserver.ErrorView{Frame: plain, Status: 403, Message: "You do not have permission to connect apps to this business"}),
-	"error_app": failure(oauthserver.ErrorView{
-		Frame: plain, Status: 400, Code: oauthserver.PageInvalidRedirect, Message: "redirect_uri does not match any registered URI", AppName: "Ledger Sync",
+	"device":         deviceForm(pages.DeviceFormView{Frame: plain, Action: "/device"}),
+	"device_filled":  deviceForm(pages.DeviceFormView{Frame: plain, Action: "/device", UserCode: "BCDF-GHJK"}),
+	"device_problem": deviceForm(pages.DeviceFormView{Frame: plain, Action: "/device", UserCode: "NOPE", Problem: "This code is not valid."}),
+	"device_hostile": deviceForm(pages.DeviceFormView{Frame: plain, Action: "/device", UserCode: hostile, Problem: hostile}),
+	"done":           done(pages.DoneView{Frame: plain, AppName: "Till", Business: "Corner Bakery", Approved: true}),
+	"done_denied":    done(pages.DoneView{Frame: plain, AppName: "Till"}),
+	"error_400":      failure(pages.ErrorView{Frame: plain, Status: 400, Message: "Invalid client_id"}),
+	"error_403":      failure(pages.ErrorView{Frame: plain, Status: 403, Message: "You do not have permission to connect apps to this business"}),
+	"error_app": failure(pages.ErrorView{
+		Frame: plain, Status: 400, Code: "invalid_redirect_uri", Message: "redirect_uri does not match any registered URI", AppName: "Ledger Sync",
 	}),
-	"error_permission": failure(oauthserver.ErrorView{
-		Frame: accountFrame(plain), Status: 403, Code: oauthserver.PagePermissionRequired, AppName: "Ledger Sync", ChooseBusiness: "/businesses", Again: "/device",
+	"error_permission": failure(pages.ErrorView{
+		Frame: accountFrame(plain), Status: 403, Code: pages.PermissionRequired, AppName: "Ledger Sync", ChooseBusiness: "/businesses", Again: "/device",
 		Message: "You do not have permission to connect apps to this business",
-		Missing: []oauthserver.MissingBusiness{{Name: "Harbour Bikes", Reason: oauthserver.PagePermissionRequired}},
+		Missing: []pages.MissingBusiness{{Name: "Harbour Bikes", Reason: pages.PermissionRequired}},
 	}),
-	"error_closed_german": failure(oauthserver.ErrorView{
-		Frame: accountFrame(german), Status: 400, Code: oauthserver.PageRequestExpired, AppName: "Ledger Sync", Again: "/device",
+	"error_closed_german": failure(pages.ErrorView{
+		Frame: accountFrame(german), Status: 400, Code: pages.RequestExpired, AppName: "Ledger Sync", Again: "/device",
 		Message: "invalid_request: authorization request not found or expired",
 	}),
-	"error_429": failure(oauthserver.ErrorView{Frame: plain, Status: 429, Message: "too many requests, retry after 7 seconds"}),
-	"error_500": failure(oauthserver.ErrorView{Frame: plain, Status: 500, Message: "something went wrong on our side; the request id is req_1"}),
+	"error_429": failure(pages.ErrorView{Frame: plain, Status: 429, Message: "too many requests, retry after 7 seconds"}),
+	"error_500": failure(pages.ErrorView{Frame: plain, Status: 500, Message: "something went wrong on our side; the request id is req_1"}),
 }
 
 // The pages as they are. AZ-01: app, business and scopes in plain words, Allow and

@@ -192,7 +192,7 @@ func (m *reader) redirectURIs(method string) []string {
 		m.fail(m.redirectURIsProblem())
 	}
 	rules := uri.Rules{}
-	if method == authNone {
+	if method == AuthNone {
 		rules.PrivateUseSchemes = m.PrivateUseSchemes
 	}
 	for i, raw := range uris {
@@ -239,9 +239,6 @@ func (m *reader) scopes() identity.Scopes {
 	return scopes
 }
 
-// authNone is the method of public clients (RFC 7591 section 2).
-const authNone = "none"
-
 // authMethod returns how the client authenticates, or what is wrong with it.
 func (m *reader) authMethod() (method, problem string) {
 	const name = "token_endpoint_auth_method"
@@ -255,14 +252,19 @@ func (m *reader) authMethod() (method, problem string) {
 		return method, ""
 	}
 	var others []string
-	if m.DropUnsupported && json.Unmarshal(m.members["token_endpoint_auth_methods_supported"], &others) == nil && slices.Contains(others, authNone) {
-		return authNone, ""
+	if m.DropUnsupported && json.Unmarshal(m.members["token_endpoint_auth_methods_supported"], &others) == nil && slices.Contains(others, AuthNone) {
+		return AuthNone, ""
 	}
 	return method, name + " is not supported"
 }
 
-// authKey is the method of clients that sign assertions with their own key (RFC 7523).
-const authKey = "private_key_jwt"
+// How clients authenticate (RFC 7591 section 2).
+const (
+	AuthBasic = "client_secret_basic"
+	AuthPost  = "client_secret_post"
+	AuthNone  = "none"
+	AuthKey   = "private_key_jwt" // by assertions that they sign with a key of their own (RFC 7523)
+)
 
 // maxKeys is how many bytes a set of keys may have that is part of the metadata.
 const maxKeys = 16 << 10
@@ -270,7 +272,7 @@ const maxKeys = 16 << 10
 // keys returns the keys of a client that needs some. They must be part of the metadata or at a
 // URL, and not both (RFC 7591 section 2).
 func (m *reader) keys(method string) Keys {
-	if method != authKey {
+	if method != AuthKey {
 		return Keys{}
 	}
 	var keys Keys

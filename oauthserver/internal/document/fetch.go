@@ -1,5 +1,6 @@
-// Package document fetches client metadata documents: the metadata of a client whose
-// client_id is the URL of the document.
+// Package document finds clients whose client_id is the URL of a client metadata document, and
+// the keys of clients that publish some. A [Directory] reads the store while what it
+// fetched is fresh; a [Fetcher] fetches, within budgets for callers and hosts.
 package document
 
 import (

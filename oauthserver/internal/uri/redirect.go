@@ -209,3 +209,16 @@ func ShortenState(raw string) []byte {
 	}
 	return short
 }
+
+// Distinct returns the values without repetitions, in their order.
+func Distinct(values []string) []string {
+	seen := make(map[string]bool, len(values))
+	kept := make([]string, 0, len(values))
+	for _, value := range values {
+		if !seen[value] {
+			seen[value] = true
+			kept = append(kept, value)
+		}
+	}
+	return kept
+}
