@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
-
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"

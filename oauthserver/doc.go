@@ -5,7 +5,8 @@
 // businesses a user belongs to, and mounts two handlers: [Server.APIHandler] on the host that
 // apps call, and [Server.AppHandler] on the host that people visit. [Server.Run] does the
 // periodic work. Access ends by library calls: [Server.Uninstall], [Server.RevokeAccess],
-// [Server.RevokeConsent], [Server.SetAppStatus] and [Server.SetUserStatus].
+// [Server.RevokeConsent], [Server.SetAppStatus] and [Server.SetUserStatus]. What people see are
+// the pages of package oauthserver/pages, or a host's own.
 //
 // # Model
 //

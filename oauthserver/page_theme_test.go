@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/theme"

@@ -215,8 +215,8 @@ type ReviewGap struct {
 func (g ReviewGap) IsEmpty() bool { return !g.RedirectURI && !g.Scopes }
 
 // ErrorCode identifies the reason of an [ErrorView], beside the message, which is for partners
-// and their support. The texts of languages explain each code: error.<code>. docs/embedding.md
-// lists the codes.
+// and their support. The text error.<code> of a language explains it, if there is one.
+// docs/embedding.md lists the codes.
 type ErrorCode string
 
 // The codes that mean something to the default pages.

@@ -18,15 +18,8 @@ import (
 	"github.com/partnerkit/partnerkit/partner"
 )
 
-// TakeOver makes what people who have left a business allowed an app there the consent of
-// another person: their consents end, and their tokens work again, with unchanged scopes and
-// with the permissions of this person. The audit log and the Notifier are told. It is for
-// hosts; people do it on the page of connected apps.
-//
-// The error has the status 403 if the person is not a member of the business who may connect
-// the app there, and 409 CONFLICT if nobody has left who connected it, or if the app is
-// PUBLIC: its tokens lie with the person who left, so it is connected again instead.
-// [ErrNotFound] means that the app is not installed there.
+// TakeOver makes a connection of people who have left that of another person; see
+// oauthserver.Server.TakeOver.
 func (s *Server) TakeOver(ctx context.Context, appID, businessID, userID string) error {
 	app, err := s.cfg.Store.App(ctx, appID)
 	if err != nil {

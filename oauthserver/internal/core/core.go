@@ -164,3 +164,9 @@ const (
 // DeniedUser is the text for a user who may not use an app now. Whether the user is suspended,
 // restricted or has left is not told.
 const DeniedUser = "the person who connected this app may not use it now"
+
+// Tell queues a notification of now.
+func (c *Core) Tell(ctx context.Context, n events.Notification) {
+	n.At = c.Clock.Now()
+	c.Notifications.Tell(ctx, n)
+}

@@ -12,16 +12,12 @@ import (
 	"github.com/partnerkit/partnerkit/partner"
 )
 
-// Uninstall ends the installation of an app that a business removes, and with it all of its
-// tokens. It records app.uninstalled; business.redact is due Lifetimes.RedactDelay later. It returns
-// [partner.ErrNotFound] if the app is not installed. The audit log names the user; an empty userID
-// means the service itself.
+// Uninstall ends the installation of an app that a business removes.
 func (c *Core) Uninstall(ctx context.Context, appID, businessID, userID string) error {
 	return c.EndInstallation(ctx, oauthstore.EndInstallation{AppID: appID, BusinessID: businessID, Status: partner.InstallationRemoved}, audit.Uninstalled, userID)
 }
 
-// RevokeAccess is Uninstall by a business that withdraws its trust. A refresh
-// then fails with the reason "revoked".
+// RevokeAccess ends the installation of an app that a business no longer trusts.
 func (c *Core) RevokeAccess(ctx context.Context, appID, businessID, userID string) error {
 	return c.EndInstallation(ctx, oauthstore.EndInstallation{AppID: appID, BusinessID: businessID, Status: partner.InstallationRevoked}, audit.AccessRevoked, userID)
 }

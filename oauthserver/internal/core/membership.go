@@ -10,14 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 )
 
-// MemberLeft tells the server that a user is no longer a member of a business. For each
-// CONFIDENTIAL app that the user had connected there it sends connection.orphaned to the
-// Notifier, unless this departure was noticed before: the first call or refresh that is
-// rejected because the user has left does the same. A host that calls MemberLeft need not wait
-// for that. Call it after the membership has ended, since a call that finds the user a member
-// takes the departure back.
-//
-// Nothing else depends on it: [Host.IsMember] decides about every call.
+// MemberLeft notes that a user has left a business, and tells the host once.
 func (c *Core) MemberLeft(ctx context.Context, businessID, userID string) error {
 	if userID == "" { // custom connections have none
 		return errors.New("member left: no user id")

@@ -14,8 +14,8 @@ import (
 	"github.com/partnerkit/partnerkit/storage"
 )
 
-// AddApp stores a new app, with a secret if the app is confidential and has no keys of its own. A registration token is
-// used up and names the organization.
+// AddApp stores a new app, with a secret if the app is confidential and has no keys of its own.
+// A registration token is used up and names the organization.
 func (c *Core) AddApp(ctx context.Context, app partner.App, token *storage.Digest) (partner.App, secret.Secret, error) {
 	var issued secret.Secret
 	r := oauthstore.Registration{App: app, Token: token, Now: app.CreatedAt, MaxApps: c.MaxApps}
@@ -31,6 +31,7 @@ func (c *Core) AddApp(ctx context.Context, app partner.App, token *storage.Diges
 	return added, issued, err
 }
 
+// TooManyApps is the message to an organization that has as many apps as it may have.
 func (c *Core) TooManyApps() string {
 	return fmt.Sprintf("an organization has at most %d apps", c.MaxApps)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
@@ -36,6 +37,9 @@ func (s *Server) grantRefresh(ctx context.Context, c call, client authenticatedC
 // token and its rotation. Both are repeated then, so that it is the new person whose
 // membership counts.
 var errMoved = errors.New("the token family was moved")
+
+// maxPublicRetry is how long a PUBLIC client may repeat a refresh, whatever RefreshRetry is.
+const maxPublicRetry = time.Minute
 
 // maxMoves is how often a refresh is tried that take-overs get in the way of.
 const maxMoves = 3

@@ -5,8 +5,6 @@
 package endpoint
 
 import (
-	"time"
-
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
@@ -32,6 +30,3 @@ func New(c *core.Core) *Server {
 		keys: c.Keys, documents: c.Documents, foreignSlots: newForeignSlots(),
 	}
 }
-
-// The longest time for which a refresh may be repeated by a PUBLIC client.
-const maxPublicRetry = time.Minute
