@@ -96,9 +96,9 @@ func TestActionsThatMustFail_CON02(t *testing.T) {
 	o.get(failed).shows("It cannot be sent again: it is older than 30 days.").lacks(again)
 
 	// Secrets: the last valid one stays, and two are the most.
-	o.get(own+"/secrets").shows("The only valid one cannot be ended: add another one first.", "Add a secret").lacks("End it now")
+	o.get(own+"/secrets").shows("The only valid one cannot be ended: add another one first.", "Add a secret").lacks("Expire now")
 	o.post(own + "/secrets").want(http.StatusOK)
-	o.get(own+"/secrets").shows("2 are valid now: end one to add another.", "End it now").lacks("Add a secret")
+	o.get(own+"/secrets").shows("2 are valid now: end one to add another.", "Expire now").lacks("Add a secret")
 
 	// Extensions need an App URL, and a scope to read records.
 	o.get(own + "/extensions/new").shows("An extension needs the App URL.").lacks("Add extension")

@@ -54,9 +54,9 @@ func TestApp(t *testing.T) {
 	second := b.secret()
 	b.inspect("secret-created")
 	b.isShownOnce(second)
-	b.press("End", "tr:last-child")
+	b.press("Expire", "tr:last-child")
 	b.inspect("secret-end")
-	b.submit("End it now")
+	b.submit("Expire now")
 	b.sees("The secret was ended.")
 
 	b.submit("Extensions", ".side")

@@ -32,7 +32,8 @@ func needAxe(t *testing.T) {
 }
 
 // inspect checks the shown page against the guarantees of every page: everything it
-// needs loads, no element is wider than the window at any width, the browser console stays
+// needs loads, no element is wider than the window at any width, no word is broken and no control
+// is smaller than 24 pixels there, the browser console stays
 // empty, axe finds nothing serious in the light and the dark theme, and the keyboard alone is
 // enough to use it.
 func (b *tab) inspect(name string) {
@@ -42,12 +43,18 @@ func (b *tab) inspect(name string) {
 	for _, width := range widths {
 		b.resize(width)
 		b.fits(name, width)
+		b.isWhole(name, width)
 		b.picture(name, width)
 	}
 	for _, scheme := range []string{"dark", "light"} {
 		b.scheme(scheme)
 		if scheme == "dark" {
-			b.picture(name+"-dark", widths[len(widths)-1])
+			for _, width := range widths {
+				if os.Getenv("PARTNERKIT_SCREENSHOTS") != "" {
+					b.resize(width)
+					b.picture(name+"-dark", width)
+				}
+			}
 		}
 		b.isAccessible(name, scheme)
 	}
@@ -87,6 +94,42 @@ func (b *tab) fits(name string, width int64) {
 	})()`)
 	if len(wide) > 0 {
 		b.t.Errorf("%s: %d px are too narrow for:\n%s", name, width, strings.Join(wide, "\n"))
+	}
+}
+
+// wholeness finds words that go on in another line, and controls that are hard to hit. URLs and names
+// of people and businesses may break, and links in a sentence are as high as it.
+const wholeness = `(() => {
+	const broken = [], small = [], name = (e) => e.outerHTML.replace(/\s+/g, " ").slice(0, 120);
+	const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT), range = document.createRange();
+	for (let text; text = texts.nextNode();) {
+		const e = text.parentElement;
+		if (!e.checkVisibility() || e.closest("pre, script, h1, .long, .name, .unseen, .choice, .trail, td[data-label=Business], .card-menu, .written")) continue;
+		for (const {0: word, index} of text.data.matchAll(/[^\s\/?&=–—-]+/g)) {
+			range.setStart(text, index);
+			range.setEnd(text, index + word.length);
+			const lines = new Set([...range.getClientRects()].filter((r) => r.width > 0).map((r) => Math.round(r.top)));
+			if (lines.size > 1) broken.push(word + " in " + name(e));
+		}
+	}
+	for (const e of document.querySelectorAll("a[href], button, input, select, textarea, summary")) {
+		const box = (e.matches("[type=checkbox], [type=radio]") && e.closest("label") || e).getBoundingClientRect();
+		const isText = e.matches(":is(p, li, dd, .hint, .note, .trail, .problem) a") || e.matches(".copier, .skip");
+		if (!e.checkVisibility() || e.type === "hidden" || isText || e.closest(".unseen, .languages") || box.width === 0) continue;
+		if (box.height < 23.9 || box.width < 23.9) small.push(Math.round(box.width) + " × " + Math.round(box.height) + ": " + name(e));
+	}
+	return {broken, small};
+})()`
+
+// isWhole reports broken words and small controls.
+func (b *tab) isWhole(name string, width int64) {
+	b.t.Helper()
+	found := get[struct{ Broken, Small []string }](b, wholeness)
+	if len(found.Broken) > 0 {
+		b.t.Errorf("%s: at %d px %d words are broken:\n%s", name, width, len(found.Broken), strings.Join(found.Broken, "\n"))
+	}
+	if len(found.Small) > 0 {
+		b.t.Errorf("%s: at %d px %d controls are small:\n%s", name, width, len(found.Small), strings.Join(found.Small, "\n"))
 	}
 }
 

@@ -1,9 +1,11 @@
 package browser_test
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -30,7 +32,7 @@ func (s *service) crawl(b *tab, first []string, each func(kind string)) []string
 		}
 		each(kind)
 		for _, link := range get[[]string](b, `[...document.querySelectorAll("a[href]:not([download])")].map((a) => a.href.split("#")[0])`) {
-			if path, ok := strings.CutPrefix(link, s.App); ok {
+			if path, ok := strings.CutPrefix(link, s.App); ok && !strings.Contains(path, "/apps/app_0") { // one of many, with the pages of any other
 				todo = append(todo, path)
 			}
 		}
@@ -44,7 +46,7 @@ func (s *service) console(cookie, path string, in, out any) {
 	s.call(request{method: "POST", path: "/developer/apps/" + path, cookie: cookie, body: in}, out)
 }
 
-// furnish gives the sync app one of everything, in a business that has connected it.
+// furnish gives the sync app much of everything, in a business that has connected it.
 func (s *service) furnish() {
 	s.t.Helper()
 	b := s.enter(open(s.t), "usr_ada", "biz_bakery")
@@ -59,7 +61,24 @@ func (s *service) furnish() {
 	s.console(dev, "app_sync/extensions", map[string]any{"resourceType": "invoice", "path": "/invoice", "label": "Where it went"}, nil)
 	s.console(dev, "app_sync/functions", map[string]any{"name": "remind", "source": "export const handler = () => 1"}, nil)
 	s.console(dev, "app_sync/listing", map[string]any{"slug": "sync", "name": "Sync", "summary": "Books in step", "description": "It keeps\n\nbooks in step."}, nil)
-	eventually(s.t, "deliveries", func() bool { return len(s.partner.arrived("/webhooks/sync")) >= 2 })
+	for i := range 12 {
+		name := fmt.Sprintf("Umsatzsteuervoranmeldungsabgleich & Zahlungserinnerungen %02d", i)
+		s.call(request{method: "POST", path: "/developer/apps", cookie: dev, body: map[string]any{
+			"name": name, "type": "PUBLIC", "redirectUris": []string{"https://reconciliation-of-advance-returns.partner.example/oauth/callback"}, "scopes": []string{"invoices:read", "customers:read"},
+		}}, nil)
+	}
+	for i, status := range []int{http.StatusUnauthorized, http.StatusInternalServerError, http.StatusNotFound} {
+		s.partner.responses(status, "not today")
+		for j := range 10 {
+			s.write(token, "/customers", map[string]any{"name": fmt.Sprintf("Handelsgesellschaft für Befestigungstechnik %d-%d", i, j)}, nil)
+			s.send(request{method: "GET", path: "/invoices/inv_" + strings.Repeat("0", 20) + strconv.Itoa(j), token: token})
+		}
+		eventually(s.t, "deliveries", func() bool { return len(s.partner.arrived("/webhooks/sync")) >= 2+10*(i+1) })
+	}
+	s.call(request{method: "PATCH", path: "/developer/apps/app_cli", cookie: dev, body: map[string]any{
+		"name": "Ledgerlink Terminal", "redirectUris": []string{s.partner.origin + "/callback", "https://reconciliation-of-advance-returns.partner.example/oauth/callback"}, "scopes": []string{"profile:read", "invoices:read", "payments:write"},
+	}}, nil)
+	s.call(request{method: "POST", path: "/developer/apps/app_cli/review", cookie: dev, body: map[string]any{}}, nil)
 }
 
 // Every linked page, with data and without: no element is wider than a narrow window, the
@@ -98,6 +117,9 @@ func TestPages(t *testing.T) {
 			kinds := s.crawl(b, who.first, func(kind string) {
 				if kind == "/openapi" && who.user != "usr_nia" {
 					return // it is the same for all users, and by far the largest
+				}
+				if strings.Contains(kind, "?") && !slices.Contains(who.first, kind) {
+					return // a list that was inspected, with another filter or order
 				}
 				b.inspect(who.user + strings.NewReplacer("/", "-", "?", "-").Replace(kind))
 			})
