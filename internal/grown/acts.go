@@ -198,6 +198,13 @@ func (s *Service) Health(ctx context.Context) error {
 	if err == nil && (len(found) == 0 || found[0].Health.Attempts == 0) {
 		err = fmt.Errorf("%d webhooks without attempts", len(found))
 	}
+	if err != nil {
+		return err
+	}
+	hours, err := s.Platform.Webhooks().AttemptHours(ctx, found[0].AppID, found[0].ID)
+	if err == nil && len(hours) != int(webhooks.RatedFor/time.Hour) {
+		err = fmt.Errorf("%d hours of attempts", len(hours))
+	}
 	return err
 }
 

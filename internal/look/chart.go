@@ -60,6 +60,7 @@ type Bar struct {
 	Left, Room       string // the whole place of the bar
 	X, Middle, Width string
 	Stack            []Layer // from the ground up; empty layers are left out
+	IsLast           bool    // at the end of the chart, where its mark has no room on the right
 }
 
 // Layer is a part of a bar.
@@ -81,7 +82,8 @@ func (c Chart) Drawn() Chart {
 		left := room * float64(i)
 		c.Bars = append(c.Bars, Bar{
 			Point: p, Left: percent(left), Room: percent(room), X: percent(left + room*(1-barShare)/2), Middle: percent(left + room/2), Width: percent(room * barShare),
-			Stack: c.stack(p, (chartBase-chartTop)/float64(top)),
+			IsLast: left+room/2 > 95,
+			Stack:  c.stack(p, (chartBase-chartTop)/float64(top)),
 		})
 	}
 	return c
