@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,6 +48,11 @@ type deliveryTable struct {
 	// MaySend reports that failed ones can be sent again, with a button in the row, and IsMany
 	// that they can be chosen for that. Their form has the id resend.
 	MaySend, IsMany bool
+}
+
+// hasFailed reports whether one of the rows failed.
+func hasFailed(rows []deliveryRow) bool {
+	return slices.ContainsFunc(rows, func(d deliveryRow) bool { return d.Status == webhooks.Failed })
 }
 
 // CanSend reports whether a row has what sends it again.
@@ -178,12 +184,12 @@ func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
 		return deliveriesView{}, err
 	}
 	values := filter.values()
-	view.Table.MaySend = view.NoSending == "" && !view.ReadOnly
-	view.Table.IsMany = view.Table.MaySend
 	view.Resend = v.site.ListAt(v.webhookPath(hook.ID, "resend"), values, "")
 	if view.Table.Rows, err = v.deliveryRows(hook, page.Deliveries); err != nil {
 		return deliveriesView{}, err
 	}
+	view.Table.MaySend = view.NoSending == "" && !view.ReadOnly && hasFailed(view.Table.Rows)
+	view.Table.IsMany = view.Table.MaySend
 	view.Live, view.Tabs = v.site.ListAt(own, values, q.After), v.tabs(own, filter, page.Counts)
 	view.Exports = v.exportLinks(own, values)
 	values.Set("after", q.After)

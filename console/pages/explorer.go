@@ -2,6 +2,7 @@ package pages
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
@@ -35,7 +36,7 @@ var eventFields = formFields{{Name: "type", Label: "Event"}, {Name: "businessId"
 type eventsView struct {
 	AppID      string
 	IsReadable bool // the app has events:read
-	Fields     map[string]field
+	Filter     look.Chips
 	IsFiltered bool
 	Names      []string // of the events that the filter offers
 	Events     []appEventRow
@@ -96,7 +97,7 @@ func (v *visit) showEvents() error {
 func (v *visit) explorer() (eventsView, error) {
 	q := v.r.URL.Query()
 	filter := console.EventFilter{Type: trimmed(q, "type"), BusinessID: trimmed(q, "businessId")}
-	view := eventsView{AppID: v.app.ID, IsReadable: v.app.Scopes.Has("events:read"), IsFiltered: filter != console.EventFilter{}, Names: v.eventNames(), Fields: map[string]field{}}
+	view := eventsView{AppID: v.app.ID, IsReadable: v.app.Scopes.Has("events:read"), IsFiltered: filter != console.EventFilter{}, Names: v.eventNames()}
 	var err error
 	if view.Record, view.Recordable, err = v.recordableEvents(); err != nil {
 		return view, err
@@ -106,10 +107,13 @@ func (v *visit) explorer() (eventsView, error) {
 		return view, refused
 	}
 	marked := v.mend(refused, bodies.Form(q), eventFields)
+	var chips []look.Chip
 	for _, one := range eventFields {
 		problem := marked.Problem(one.Name)
-		view.Fields[one.Name] = field{ID: one.Name, Name: one.Name, Label: one.Label, Entry: entry{Value: trimmed(q, one.Name), Problem: problem.Text, IsFirst: problem.IsFirst}}
+		chips = append(chips, look.Chip{Name: one.Name, Label: one.Label, Value: trimmed(q, one.Name), Problem: problem.Text, IsFirst: problem.IsFirst})
 	}
+	chips[0].List = "event-names"
+	view.Filter = v.withClear(path("apps", v.app.ID, "events"), url.Values{"type": {filter.Type}, "businessId": {filter.BusinessID}}, chips)
 	if refused != nil {
 		return view, refused
 	}

@@ -83,10 +83,10 @@ func (v *visit) webhook() (webhookView, error) {
 	if hook.Previous != nil {
 		view.Previous = look.NewLeft(hook.PreviousExpiresAt, v.cfg.Clock.Now())
 	}
-	view.Deliveries.MaySend = view.NoSending == "" && !view.ReadOnly
 	if view.Deliveries.Rows, err = v.deliveryRows(hook, deliveries.Deliveries); err != nil {
 		return webhookView{}, err
 	}
+	view.Deliveries.MaySend = view.NoSending == "" && !view.ReadOnly && hasFailed(view.Deliveries.Rows)
 	if view.Charts, err = v.attemptCharts(); err != nil {
 		return webhookView{}, err
 	}

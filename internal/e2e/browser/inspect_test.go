@@ -104,7 +104,7 @@ const wholeness = `(() => {
 	const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT), range = document.createRange();
 	for (let text; text = texts.nextNode();) {
 		const e = text.parentElement;
-		if (!e.checkVisibility() || e.closest("pre, script, h1, .long, .name, .unseen, .choice, .trail, td[data-label=Business], .card-menu, .written")) continue;
+		if (!e.checkVisibility() || text.data.includes("://") || e.closest("pre, script, h1, .long, .name, .unseen, .choice, .trail, td[data-label=Business], .card-menu, .written")) continue;
 		for (const {0: word, index} of text.data.matchAll(/[^\s\/?&=–—-]+/g)) {
 			range.setStart(text, index);
 			range.setEnd(text, index + word.length);
