@@ -52,7 +52,7 @@ type deliveryTable struct {
 
 // hasFailed reports whether one of the rows failed.
 func hasFailed(rows []deliveryRow) bool {
-	return slices.ContainsFunc(rows, func(d deliveryRow) bool { return d.Status == webhooks.Failed })
+	return slices.ContainsFunc(rows, func(d deliveryRow) bool { return d.Status == partner.DeliveryFailed })
 }
 
 // CanSend reports whether a row has what sends it again.

@@ -22,8 +22,8 @@ type figuresView struct {
 	Reviews []reviewRow // those that wait longest
 }
 
-// figure is a number; Path is where its details are, empty: nowhere.
-type figure struct{ Name, Value, Path string }
+// figure is a number and what it means; Path is where its details are, empty: nowhere.
+type figure struct{ Name, Value, Share, Path string }
 
 // fewReviews is how many reviews the dashboard lists.
 const fewReviews = 5
@@ -81,17 +81,18 @@ func (v *visit) showFigures() error {
 	}
 	count := func(n int) string { return site.Grouped(int64(n)) }
 	data.Day = []figure{
-		{"Calls", site.Grouped(f.Calls), ""}, {"Errors", share(f.Errors, f.Calls), ""}, {"Rate-limited", share(f.RateLimited, f.Calls), ""}, {"p95 latency", site.Milliseconds(latency.Percentile(95)), ""},
-		{"Deliveries", site.Grouped(f.Deliveries), ""}, {"Failed deliveries", share(f.FailedDeliveries, f.Deliveries), failing},
+		{Name: "Calls", Value: site.Grouped(f.Calls)}, {Name: "Errors", Value: site.Grouped(f.Errors), Share: share(f.Errors, f.Calls)},
+		{Name: "Rate-limited", Value: site.Grouped(f.RateLimited), Share: share(f.RateLimited, f.Calls)}, {Name: "p95 latency", Value: site.Milliseconds(latency.Percentile(95)), Share: "p50 " + site.Milliseconds(latency.Percentile(50))},
+		{Name: "Deliveries", Value: site.Grouped(f.Deliveries)}, {Name: "Failed deliveries", Value: site.Grouped(f.FailedDeliveries), Share: share(f.FailedDeliveries, f.Deliveries), Path: failing},
 	}
 	if f.Calls == 0 {
-		data.Day[3].Value = "–"
+		data.Day[3].Value, data.Day[3].Share = "–", ""
 	}
 	status := func(s partner.AppStatus) string { return "/apps?status=" + string(s) }
 	data.Now = []figure{
-		{"Active apps", count(f.Apps[partner.AppActive]), status(partner.AppActive)}, {"Suspended apps", count(f.Apps[partner.AppSuspended]), status(partner.AppSuspended)},
-		{"Deactivated apps", count(f.Apps[partner.AppDeactivated]), status(partner.AppDeactivated)}, {"Installations", count(f.Installations), "/apps"},
-		{"Waiting deliveries", site.Grouped(f.QueuedDeliveries), ""}, {"Reviews to do", count(f.Reviews), "/reviews"}, {"Failing webhooks", count(f.FailingWebhooks), failing},
+		{Name: "Active apps", Value: count(f.Apps[partner.AppActive]), Path: status(partner.AppActive)}, {Name: "Suspended apps", Value: count(f.Apps[partner.AppSuspended]), Path: status(partner.AppSuspended)},
+		{Name: "Installations", Value: count(f.Installations), Path: "/apps"}, {Name: "Waiting deliveries", Value: site.Grouped(f.QueuedDeliveries)},
+		{Name: "Reviews to do", Value: count(f.Reviews), Path: "/reviews"}, {Name: "Failing webhooks", Value: count(f.FailingWebhooks), Path: failing},
 	}
 	hours := site.ByHour(f.Hours)
 	data.Charts = []look.Chart{
@@ -101,14 +102,14 @@ func (v *visit) showFigures() error {
 	return v.show("figures", "Dashboard", data)
 }
 
-// share writes a part of a whole: how many, and in per cent if there are any.
+// share is a part of a whole in per cent; empty: there is no part.
 func share(part, whole int64) string {
-	if part == 0 || whole == 0 {
-		return site.Grouped(part)
+	switch percent := 100 * float64(part) / float64(max(1, whole)); {
+	case part == 0:
+		return ""
+	case percent < .1:
+		return "< 0.1 %"
+	default:
+		return fmt.Sprintf("%.1f %%", percent)
 	}
-	percent := 100 * float64(part) / float64(whole)
-	if percent < .1 {
-		return site.Grouped(part) + " (< 0.1 %)"
-	}
-	return fmt.Sprintf("%s (%.1f %%)", site.Grouped(part), percent)
 }

@@ -34,7 +34,7 @@ func TestFigures(t *testing.T) {
 	}
 	h.page(olga, "GET /operator/apps/"+app, nil).Want(http.StatusOK) // its counts are written
 	page = h.page(olga, "GET /operator", nil).Want(http.StatusOK)
-	sees(t, page, "<dt>Errors</dt><dd>10 (25.0 %)</dd>", "40 calls, 30 succeeded, 0 rate-limited, 10 other errors", "p50 75 ms, p95 97 ms")
+	sees(t, page, `<dt>Errors</dt><dd>10</dd><dd class="trend">25.0 %</dd>`, "40 calls, 30 succeeded, 0 rate-limited, 10 other errors", "p50 75 ms, p95 97 ms")
 }
 
 func TestApps(t *testing.T) {

@@ -97,14 +97,14 @@ func (b *tab) fits(name string, width int64) {
 	}
 }
 
-// wholeness finds words that go on in another line, and controls that are hard to hit. URLs and names
+// wholeness finds words that go on in another line, elements that are wider than their cards, and controls that are hard to hit. URLs, secrets and names
 // of people and businesses may break, and links in a sentence are as high as it.
 const wholeness = `(() => {
 	const broken = [], small = [], name = (e) => e.outerHTML.replace(/\s+/g, " ").slice(0, 120);
 	const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT), range = document.createRange();
 	for (let text; text = texts.nextNode();) {
 		const e = text.parentElement;
-		if (!e.checkVisibility() || text.data.includes("://") || e.closest("pre, script, h1, .long, .name, .unseen, .choice, .trail, td[data-label=Business], .card-menu, .written")) continue;
+		if (!e.checkVisibility() || text.data.includes("://") || e.closest("pre, script, h1, .secret, .long, .name, .unseen, .choice, .trail, td[data-label=Business], .card-menu, .written")) continue;
 		for (const {0: word, index} of text.data.matchAll(/[^\s\/?&=–—-]+/g)) {
 			range.setStart(text, index);
 			range.setEnd(text, index + word.length);
@@ -118,15 +118,19 @@ const wholeness = `(() => {
 		if (!e.checkVisibility() || e.type === "hidden" || isText || e.closest(".unseen, .languages") || box.width === 0) continue;
 		if (box.height < 23.9 || box.width < 23.9) small.push(Math.round(box.width) + " × " + Math.round(box.height) + ": " + name(e));
 	}
-	return {broken, small};
+	const wide = [...document.querySelectorAll(".card table, .card > *")].filter((e) => e.checkVisibility() && !e.closest(".unseen") && e.getBoundingClientRect().right > e.closest(".card").getBoundingClientRect().right + 1).map(name);
+	return {broken, small, wide};
 })()`
 
-// isWhole reports broken words and small controls.
+// isWhole reports broken words, small controls and what is cut by its card.
 func (b *tab) isWhole(name string, width int64) {
 	b.t.Helper()
-	found := get[struct{ Broken, Small []string }](b, wholeness)
+	found := get[struct{ Broken, Small, Wide []string }](b, wholeness)
 	if len(found.Broken) > 0 {
 		b.t.Errorf("%s: at %d px %d words are broken:\n%s", name, width, len(found.Broken), strings.Join(found.Broken, "\n"))
+	}
+	if len(found.Wide) > 0 {
+		b.t.Errorf("%s: at %d px %d elements are wider than their cards:\n%s", name, width, len(found.Wide), strings.Join(found.Wide, "\n"))
 	}
 	if len(found.Small) > 0 {
 		b.t.Errorf("%s: at %d px %d controls are small:\n%s", name, width, len(found.Small), strings.Join(found.Small, "\n"))

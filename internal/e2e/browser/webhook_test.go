@@ -102,7 +102,7 @@ func TestWebhook(t *testing.T) {
 		"": "", "-filtered": "?status=failed&since=2020-01-01", "-none": "?businessId=nope", "-refused": "?eventId=x&since=soon&event=nope&status=lost",
 	} {
 		b.visit(hook + "/deliveries" + query)
-		b.press("Send all failed ones again")
+		b.press("Send all failed ones again…")
 		b.inspect("deliveries" + name)
 	}
 
