@@ -202,7 +202,7 @@ func (s *Service) Health(ctx context.Context) error {
 		return err
 	}
 	hours, err := s.Platform.Webhooks().AttemptHours(ctx, found[0].AppID, found[0].ID)
-	if err == nil && len(hours) != int(webhooks.RatedFor/time.Hour) {
+	if err == nil && len(hours) != 24 {
 		err = fmt.Errorf("%d hours of attempts", len(hours))
 	}
 	return err
