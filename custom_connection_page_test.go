@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -110,7 +111,7 @@ func TestNameCustomBusiness_IT01(t *testing.T) {
 		}
 		s.wantIssued(false)
 		s.name("biz_other")
-		ended, err := s.Store.Audit(t.Context(), audit.Query{AppID: s.app.App.ID, Action: audit.CustomConnectionEnded, Limit: 2})
+		ended, err := s.Store.Audit(t.Context(), audit.Query{AppID: s.app.App.ID, Action: audited.CustomConnectionEnded, Limit: 2})
 		if err != nil || len(ended) != 1 || ended[0].UserID != developer || !ended[0].ByDeveloper || ended[0].Target != partnertest.Business {
 			t.Errorf("audit: %+v, %v", ended, err)
 		}
@@ -327,7 +328,7 @@ func TestCustomConnectionDecision_IT01(t *testing.T) {
 			t.Errorf("AZ-14 single use: %d %s", page.status, page.text())
 		}
 		s.wantIssued(true)
-		for action, want := range map[audit.Action]int{audit.CustomConnectionAllowed: 2, audit.CustomConnectionDenied: 1} {
+		for action, want := range map[audit.Action]int{audited.CustomConnectionAllowed: 2, audited.CustomConnectionDenied: 1} {
 			entries, err := s.Store.Audit(t.Context(), audit.Query{AppID: s.app.App.ID, Action: action, Limit: 9})
 			if err != nil || len(entries) != want || entries[0].UserID != partnertest.User || entries[0].Target != partnertest.Business {
 				t.Errorf("%s: %+v, %v", action, entries, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
@@ -215,7 +216,7 @@ func TestTakeOver(t *testing.T) {
 		app.Refresh()
 		d.wantCaller(app, taker)
 		d.wantTold("a departure and a take-over", "connection.orphaned biz_bakery usr_ada", "connection.taken_over biz_bakery usr_grace")
-		entries, err := d.Store.Audit(t.Context(), audit.Query{AppID: app.ID, Action: audit.ConnectionTakenOver, Limit: 9})
+		entries, err := d.Store.Audit(t.Context(), audit.Query{AppID: app.ID, Action: audited.ConnectionTakenOver, Limit: 9})
 		if err != nil || len(entries) != 1 || entries[0].UserID != taker || entries[0].Target != partnertest.Business {
 			t.Errorf("audit %+v, %v", entries, err)
 		}

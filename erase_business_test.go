@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/operator"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -79,7 +80,7 @@ func TestEraseBusiness_OPS06(t *testing.T) {
 		if entry.Target == business || entry.Detail == business {
 			t.Errorf("the audit log has %+v", entry)
 		}
-		if entry.Action == audit.BusinessErased && entry.Reason == "closed their account" && entry.UserID == "usr_olga" {
+		if entry.Action == audited.BusinessErased && entry.Reason == "closed their account" && entry.UserID == "usr_olga" {
 			reasons++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -62,7 +63,7 @@ func (c *Console) CreateApp(ctx context.Context, by Actor, n NewApp) (oauthserve
 	var created oauthserver.CreatedApp
 	err = c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
 		created, err = c.cfg.OAuth.CreateApp(ctx, app)
-		return by.did(audit.AppCreated, created.App.ID, ""), err
+		return by.did(audited.AppCreated, created.App.ID, ""), err
 	})
 	if err != nil {
 		return oauthserver.CreatedApp{}, err

@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
@@ -46,7 +47,7 @@ func (c *Console) AddAsset(ctx context.Context, by Actor, appID string, n NewAss
 		Width: shape.width, Height: shape.height, Size: len(n.Data), CreatedAt: now, Data: n.Data,
 	}
 	err = c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.AssetAdded, appID, asset.ID), c.cfg.Store.AddAsset(ctx, asset, MaxAssets)
+		return by.did(audited.AssetAdded, appID, asset.ID), c.cfg.Store.AddAsset(ctx, asset, MaxAssets)
 	})
 	if errors.Is(err, consolestore.ErrFull) {
 		return consolestore.Asset{}, apierror.Invalid(fmt.Sprintf("an app has at most %d assets", MaxAssets))
@@ -90,7 +91,7 @@ func oneAsset(ctx context.Context, store consolestore.Store, q consolestore.Asse
 // deactivated, or that the live listing or an open revision shows it (ASSET_IN_USE).
 func (c *Console) DeleteAsset(ctx context.Context, by Actor, ref Ref) error {
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.AssetDeleted, ref.AppID, ref.AssetID), c.cfg.Store.DeleteAsset(ctx, ref.AppID, ref.AssetID)
+		return by.did(audited.AssetDeleted, ref.AppID, ref.AssetID), c.cfg.Store.DeleteAsset(ctx, ref.AppID, ref.AssetID)
 	})
 	if errors.Is(err, consolestore.ErrAssetInUse) {
 		return codes.AssetInUse.New(ref.AssetID)

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -72,8 +73,8 @@ func TestActsOfOthers_CON07(t *testing.T) {
 		action audit.Action
 		target string
 	}{
-		{audit.ConsentAllowed, "biz_1"}, {audit.ConsentDenied, ""}, {audit.DeviceAllowed, "biz_2"}, {audit.DeviceDenied, ""},
-		{audit.AccessRevoked, "biz_1"}, {audit.Uninstalled, "biz_1"},
+		{audited.ConsentAllowed, "biz_1"}, {audited.ConsentDenied, ""}, {audited.DeviceAllowed, "biz_2"}, {audited.DeviceDenied, ""},
+		{audited.AccessRevoked, "biz_1"}, {audited.Uninstalled, "biz_1"},
 	} {
 		now := d.clock.Now()
 		d.must(d.store.RecordAudit(t.Context(), audit.Entry{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -112,7 +113,7 @@ func (c *Console) SendTest(ctx context.Context, by Actor, ref Ref, event string)
 	var queued partner.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
 		queued, err = c.cfg.Webhooks.SendTestOf(ctx, ref.AppID, ref.WebhookID, event)
-		return by.did(audit.WebhookTested, ref.AppID, queued.ID), err
+		return by.did(audited.WebhookTested, ref.AppID, queued.ID), err
 	})
 	if err != nil {
 		return partner.Delivery{}, absent("webhook", err)
@@ -129,7 +130,7 @@ func (c *Console) Redeliver(ctx context.Context, by Actor, ref Ref) (partner.Del
 	var queued partner.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
 		queued, err = c.cfg.Webhooks.Redeliver(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
-		return by.did(audit.DeliveryRedelivered, ref.AppID, queued.ID), err
+		return by.did(audited.DeliveryRedelivered, ref.AppID, queued.ID), err
 	})
 	if err != nil {
 		return partner.Delivery{}, absent("delivery", err)
@@ -146,7 +147,7 @@ func (c *Console) AttemptNow(ctx context.Context, by Actor, ref Ref) (partner.De
 	var queued partner.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
 		queued, err = c.cfg.Webhooks.AttemptNow(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
-		return by.did(audit.DeliveryAttemptedNow, ref.AppID, queued.ID), err
+		return by.did(audited.DeliveryAttemptedNow, ref.AppID, queued.ID), err
 	})
 	if err != nil {
 		return partner.Delivery{}, absent("delivery", err)
@@ -185,7 +186,7 @@ func (c *Console) RedeliverMany(ctx context.Context, by Actor, ref Ref, which Fa
 			if err == nil && len(some.Queued) == 0 {
 				err = errNothing
 			}
-			return by.did(audit.WebhookRedelivered, ref.AppID, ref.WebhookID), err
+			return by.did(audited.WebhookRedelivered, ref.AppID, ref.WebhookID), err
 		})
 		if err != nil && !errors.Is(err, errNothing) {
 			return done, absent("webhook", err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -64,7 +65,7 @@ func (a Actor) changedApp(before, after partner.App) audit.Entry {
 	d.add("scopes", before.Scopes.String(), after.Scopes.String())
 	d.add("pinnedVersion", before.PinnedVersion, after.PinnedVersion)
 	d.add("customBusinessId", before.CustomBusinessID, after.CustomBusinessID)
-	entry := a.did(audit.AppUpdated, after.ID, "")
+	entry := a.did(audited.AppUpdated, after.ID, "")
 	entry.Detail = d.String()
 	return entry
 }
@@ -75,7 +76,7 @@ func (a Actor) changedWebhook(before, after partner.Webhook) audit.Entry {
 	d.addURL("url", before.URL, after.URL)
 	d.add("events", strings.Join(slices.Sorted(slices.Values(before.Events)), " "), strings.Join(slices.Sorted(slices.Values(after.Events)), " "))
 	d.add("enabled", yesNo(before.Enabled), yesNo(after.Enabled))
-	entry := a.did(audit.WebhookUpdated, after.AppID, after.ID)
+	entry := a.did(audited.WebhookUpdated, after.AppID, after.ID)
 	entry.Detail = d.String()
 	return entry
 }

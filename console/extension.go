@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
@@ -53,7 +54,7 @@ func (c *Console) AddExtension(ctx context.Context, by Actor, appID string, n Ne
 		ID: id.New(id.Extension, now), AppID: appID, ResourceType: n.ResourceType, Path: n.Path, Label: n.Label, CreatedAt: now, UpdatedAt: now,
 	}
 	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.ExtensionAdded, appID, added.ID), c.cfg.Store.ChangeExtensions(ctx, appID, func(app partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
+		return by.did(audited.ExtensionAdded, appID, added.ID), c.cfg.Store.ChangeExtensions(ctx, appID, func(app partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
 			if len(all) >= MaxExtensions {
 				return nil, consolestore.ErrFull
 			}
@@ -118,7 +119,7 @@ func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change
 			changed = *e
 			return all, c.checkExtension(app, changed)
 		})
-		return by.did(audit.ExtensionUpdated, ref.AppID, ref.ExtensionID), err
+		return by.did(audited.ExtensionUpdated, ref.AppID, ref.ExtensionID), err
 	})
 	if err != nil {
 		return consolestore.Extension{}, absent("extension", err)
@@ -137,7 +138,7 @@ func or(sent *string, before string) string {
 // DeleteExtension deletes one.
 func (c *Console) DeleteExtension(ctx context.Context, by Actor, ref Ref) error {
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(_ partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
+		return by.did(audited.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(_ partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
 			i := indexOf(all, ref.ExtensionID)
 			if i < 0 {
 				return nil, partner.ErrNotFound

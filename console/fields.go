@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/partner"
@@ -19,7 +20,7 @@ func (c *Console) DeclareField(ctx context.Context, by Actor, appID string, d ap
 	var field valuestore.Field
 	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		field, err = c.cfg.AppData.DeclareField(ctx, appID, d)
-		return by.did(audit.FieldCreated, appID, field.ID), err
+		return by.did(audited.FieldCreated, appID, field.ID), err
 	})
 	if err != nil {
 		return valuestore.Field{}, absent("app", err)
@@ -50,7 +51,7 @@ func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.
 	var field valuestore.Field
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		field, err = c.cfg.AppData.ChangeField(ctx, ref.AppID, ref.FieldID, d)
-		return by.did(audit.FieldUpdated, ref.AppID, ref.FieldID), err
+		return by.did(audited.FieldUpdated, ref.AppID, ref.FieldID), err
 	})
 	if err != nil {
 		return valuestore.Field{}, absent("field", err)
@@ -61,7 +62,7 @@ func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.
 // DeleteField deletes one and, in every business, its values.
 func (c *Console) DeleteField(ctx context.Context, by Actor, ref Ref) error {
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.FieldDeleted, ref.AppID, ref.FieldID), c.cfg.AppData.DeleteField(ctx, ref.AppID, ref.FieldID)
+		return by.did(audited.FieldDeleted, ref.AppID, ref.FieldID), c.cfg.AppData.DeleteField(ctx, ref.AppID, ref.FieldID)
 	})
 	return absent("field", err)
 }

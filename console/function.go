@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -57,7 +58,7 @@ func (c *Console) AddFunction(ctx context.Context, by Actor, appID string, n New
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	added := consolestore.Function{ID: id.New(id.Function, now), AppID: appID, Name: n.Name, Source: n.Source, CreatedAt: now}
 	err = c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.FunctionAdded, appID, added.ID), c.cfg.Store.ChangeFunctions(ctx, appID, func(all []consolestore.Function) ([]consolestore.Function, error) {
+		return by.did(audited.FunctionAdded, appID, added.ID), c.cfg.Store.ChangeFunctions(ctx, appID, func(all []consolestore.Function) ([]consolestore.Function, error) {
 			if len(all) >= c.cfg.MaxFunctions {
 				return nil, consolestore.ErrFull
 			}
@@ -121,7 +122,7 @@ func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (consolestore
 // DeleteFunction deletes one.
 func (c *Console) DeleteFunction(ctx context.Context, by Actor, ref Ref) error {
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.FunctionDeleted, ref.AppID, ref.FunctionID), c.cfg.Store.ChangeFunctions(ctx, ref.AppID, func(all []consolestore.Function) ([]consolestore.Function, error) {
+		return by.did(audited.FunctionDeleted, ref.AppID, ref.FunctionID), c.cfg.Store.ChangeFunctions(ctx, ref.AppID, func(all []consolestore.Function) ([]consolestore.Function, error) {
 			i := slices.IndexFunc(all, func(f consolestore.Function) bool { return f.ID == ref.FunctionID })
 			if i < 0 {
 				return nil, partner.ErrNotFound

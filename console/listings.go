@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
@@ -77,7 +78,7 @@ type ListingChange struct {
 func (c *Console) saveListing(ctx context.Context, by Actor, appID string, content consolestore.ListingContent, place func(before *consolestore.Listing, draft consolestore.Revision) (consolestore.Revision, error)) (consolestore.Listing, error) {
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	draft := consolestore.Revision{ID: id.New(id.Revision, now), AppID: appID, State: consolestore.RevisionDraft, ListingContent: content, CreatedAt: now, UpdatedAt: now}
-	saved, err := c.changeListing(ctx, by.mayChange, by.did(audit.ListingSaved, appID, ""), func(_ partner.App, standing consolestore.ListingStanding) (consolestore.Revision, error) {
+	saved, err := c.changeListing(ctx, by.mayChange, by.did(audited.ListingSaved, appID, ""), func(_ partner.App, standing consolestore.ListingStanding) (consolestore.Revision, error) {
 		if err := checkContent(content); err != nil {
 			return consolestore.Revision{}, err
 		}
@@ -98,7 +99,7 @@ func (c *Console) saveListing(ctx context.Context, by Actor, appID string, conte
 // (LISTING_STATE_INVALID), what it lacks (LISTING_INCOMPLETE), or CONFLICT if the app was
 // submitted without its listing and waits for the decision.
 func (c *Console) SubmitListing(ctx context.Context, by Actor, appID string) (consolestore.Listing, error) {
-	submitted, err := c.stepListing(ctx, by.mayChange, by.did(audit.ListingSubmitted, appID, ""), func(app partner.App, r *consolestore.Revision, now time.Time) error {
+	submitted, err := c.stepListing(ctx, by.mayChange, by.did(audited.ListingSubmitted, appID, ""), func(app partner.App, r *consolestore.Revision, now time.Time) error {
 		if err := become(r, consolestore.RevisionSubmitted, now); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -22,7 +23,7 @@ func (c *Console) IssueRegistrationToken(ctx context.Context, by Actor, organiza
 	err = c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
 		issued, record, err := c.cfg.OAuth.IssueRegistrationToken(ctx, organizationID)
 		token, expiresAt = issued, record.ExpiresAt
-		return by.did(audit.RegistrationTokenCreated, "", organizationID), err
+		return by.did(audited.RegistrationTokenCreated, "", organizationID), err
 	})
 	if err != nil {
 		return "", time.Time{}, err

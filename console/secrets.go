@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -19,7 +20,7 @@ func (c *Console) AddSecret(ctx context.Context, by Actor, appID string) (string
 	var added partner.ClientSecret
 	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		text, added, err = c.cfg.OAuth.AddClientSecret(ctx, appID)
-		return by.did(audit.SecretCreated, appID, added.ID), err
+		return by.did(audited.SecretCreated, appID, added.ID), err
 	})
 	if err != nil {
 		return "", partner.ClientSecret{}, absent("app", err)
@@ -55,7 +56,7 @@ func (c *Console) Secrets(ctx context.Context, by Actor, appID string) ([]Secret
 // left without a secret.
 func (c *Console) EndSecret(ctx context.Context, by Actor, appID, secretID string) error {
 	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.SecretEnded, appID, secretID), c.cfg.OAuth.EndClientSecret(ctx, appID, secretID)
+		return by.did(audited.SecretEnded, appID, secretID), c.cfg.OAuth.EndClientSecret(ctx, appID, secretID)
 	})
 	return absent("secret", err)
 }

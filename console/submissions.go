@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/stamp"
@@ -161,7 +162,7 @@ func (c *Console) submit(ctx context.Context, by Actor, appID string) (app partn
 		}
 		submission := c.submission(app)
 		review.Submission = &submission
-		return by.did(audit.ReviewSubmitted, appID, submission.ID), c.cfg.Store.SaveSubmission(ctx, submission)
+		return by.did(audited.ReviewSubmitted, appID, submission.ID), c.cfg.Store.SaveSubmission(ctx, submission)
 	})
 	if err != nil {
 		return partner.App{}, AppReview{}, err
@@ -194,10 +195,10 @@ type reviewAction struct{ listing, app audit.Action }
 
 // reviewActions are the steps of a reviewer.
 var reviewActions = map[consolestore.RevisionState]reviewAction{
-	consolestore.RevisionInReview:         {audit.ListingInReview, audit.ReviewInReview},
-	consolestore.RevisionChangesRequested: {audit.ListingChangesRequested, audit.ReviewChangesRequested},
-	consolestore.RevisionRejected:         {audit.ListingRejected, audit.ReviewRejected},
-	consolestore.RevisionApproved:         {audit.ListingApproved, audit.ReviewApproved},
+	consolestore.RevisionInReview:         {audited.ListingInReview, audited.ReviewInReview},
+	consolestore.RevisionChangesRequested: {audited.ListingChangesRequested, audited.ReviewChangesRequested},
+	consolestore.RevisionRejected:         {audited.ListingRejected, audited.ReviewRejected},
+	consolestore.RevisionApproved:         {audited.ListingApproved, audited.ReviewApproved},
 }
 
 // check returns a validation error that names everything that is wrong.

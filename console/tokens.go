@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
@@ -118,7 +119,7 @@ func (c *Console) CreateToken(ctx context.Context, by Actor, n NewToken) (string
 	made := secret.New(secret.ConsoleToken)
 	token.ID, token.Digest, token.CreatedAt, token.ExpiresAt = id.New(id.ConsoleToken, now), made.Digest(), now, now.Add(n.lifetime())
 	err = c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		entry := by.did(audit.ConsoleTokenCreated, "", token.OrganizationID)
+		entry := by.did(audited.ConsoleTokenCreated, "", token.OrganizationID)
 		entry.Detail = token.Name
 		return entry, c.cfg.Store.CreateConsoleToken(ctx, token, maxTokens)
 	})
@@ -164,7 +165,7 @@ func (c *Console) RevokeToken(ctx context.Context, by Actor, tokenID string) err
 			if errors.Is(err, partner.ErrNotFound) {
 				continue
 			}
-			entry := by.did(audit.ConsoleTokenRevoked, "", organization.ID)
+			entry := by.did(audited.ConsoleTokenRevoked, "", organization.ID)
 			entry.Detail = name
 			return entry, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/optional"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -43,7 +44,7 @@ func (c *Console) CreateWebhook(ctx context.Context, by Actor, appID string, n N
 	var secret string
 	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		hook, secret, err = c.cfg.Webhooks.Create(ctx, newWebhook(appID, n))
-		return by.did(audit.WebhookCreated, appID, hook.ID), err
+		return by.did(audited.WebhookCreated, appID, hook.ID), err
 	})
 	if err != nil {
 		return partner.Webhook{}, "", absent("app", err)
@@ -108,7 +109,7 @@ func (c *Console) webhookChange(sent WebhookChange) (webhooks.Change, error) {
 // DeleteWebhook deletes one; what is queued for it is not sent.
 func (c *Console) DeleteWebhook(ctx context.Context, by Actor, ref Ref) error {
 	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audit.WebhookDeleted, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Delete(ctx, ref.AppID, ref.WebhookID)
+		return by.did(audited.WebhookDeleted, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Delete(ctx, ref.AppID, ref.WebhookID)
 	})
 	return absent("webhook", err)
 }
@@ -128,7 +129,7 @@ func (c *Console) VerifyWebhook(ctx context.Context, by Actor, ref Ref) (partner
 		return partner.Webhook{}, err
 	}
 	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		return by.did(audit.WebhookChallenged, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Challenge(ctx, ref.AppID, ref.WebhookID)
+		return by.did(audited.WebhookChallenged, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Challenge(ctx, ref.AppID, ref.WebhookID)
 	})
 	if err != nil {
 		return partner.Webhook{}, absent("webhook", err)
@@ -147,7 +148,7 @@ func (c *Console) SecretOverlap() time.Duration { return c.cfg.Webhooks.SecretOv
 func (c *Console) RotateSecret(ctx context.Context, by Actor, ref Ref) (secret string, previousExpiresAt time.Time, err error) {
 	err = c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		secret, previousExpiresAt, err = c.cfg.Webhooks.RotateSecret(ctx, ref.AppID, ref.WebhookID)
-		return by.did(audit.WebhookSecretRotated, ref.AppID, ref.WebhookID), err
+		return by.did(audited.WebhookSecretRotated, ref.AppID, ref.WebhookID), err
 	})
 	if err != nil {
 		return "", time.Time{}, absent("webhook", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
@@ -192,7 +193,7 @@ func (s *Server) UpdateApp(ctx context.Context, appID string, c AppChange) (part
 // nameCustomBusiness makes a change that names a business for a custom connection.
 func (s *Server) nameCustomBusiness(ctx context.Context, appID string, change func(partner.App) (partner.App, error), by audit.Entry) (partner.App, error) {
 	now := s.cfg.Clock.Now()
-	by.ID, by.AppID, by.Action, by.At = id.New(id.Audit, now), appID, audit.CustomConnectionEnded, now
+	by.ID, by.AppID, by.Action, by.At = id.New(id.Audit, now), appID, audited.CustomConnectionEnded, now
 	var before string
 	named, err := s.cfg.Store.NameCustomBusiness(ctx, oauthstore.NameCustomBusiness{
 		AppID: appID,

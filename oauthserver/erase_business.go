@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
@@ -40,7 +40,7 @@ func (s *Server) EraseBusiness(ctx context.Context, businessID, userID string) (
 		}
 		for _, one := range found {
 			end := oauthstore.EndInstallation{AppID: one.AppID, BusinessID: businessID, Status: partner.InstallationRemoved, RedactAt: s.cfg.Clock.Now()}
-			switch err := s.core.EndInstallation(ctx, end, audit.Uninstalled, userID); {
+			switch err := s.core.EndInstallation(ctx, end, audited.Uninstalled, userID); {
 			case errors.Is(err, partner.ErrNotFound): // it ended meanwhile
 			case err != nil:
 				return fail(err)

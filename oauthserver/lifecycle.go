@@ -7,6 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -48,7 +49,7 @@ func (s *Server) RevokeConsent(ctx context.Context, appID, businessID, userID st
 	now := s.cfg.Clock.Now()
 	return s.cfg.Store.EndGrant(ctx, oauthstore.EndGrant{
 		AppID: appID, BusinessID: businessID, UserID: userID, Now: now,
-		Audit: audit.Entry{ID: id.New(id.Audit, now), AppID: appID, UserID: userID, Action: audit.ConsentRevoked, Target: businessID, At: now},
+		Audit: audit.Entry{ID: id.New(id.Audit, now), AppID: appID, UserID: userID, Action: audited.ConsentRevoked, Target: businessID, At: now},
 	})
 }
 

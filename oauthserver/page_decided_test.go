@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 )
@@ -49,13 +50,13 @@ func TestDecided_CON07(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []audit.Entry{
-		{Action: audit.AccessRevoked, Target: "biz_bakery"},
-		{Action: audit.Uninstalled, Target: "biz_bikes", UserID: "usr_admin"},
-		{Action: audit.ConsentRevoked, Target: "biz_bikes", UserID: "usr_owner"},
-		{Action: audit.DeviceAllowed, Target: "biz_bakery", UserID: "usr_owner"},
-		{Action: audit.DeviceDenied, UserID: "usr_owner"},
-		{Action: audit.ConsentDenied, UserID: "usr_owner"},
-		{Action: audit.ConsentAllowed, Target: "biz_bikes", UserID: "usr_owner"},
+		{Action: audited.AccessRevoked, Target: "biz_bakery"},
+		{Action: audited.Uninstalled, Target: "biz_bikes", UserID: "usr_admin"},
+		{Action: audited.ConsentRevoked, Target: "biz_bikes", UserID: "usr_owner"},
+		{Action: audited.DeviceAllowed, Target: "biz_bakery", UserID: "usr_owner"},
+		{Action: audited.DeviceDenied, UserID: "usr_owner"},
+		{Action: audited.ConsentDenied, UserID: "usr_owner"},
+		{Action: audited.ConsentAllowed, Target: "biz_bikes", UserID: "usr_owner"},
 	}
 	for i := range want {
 		want[i].AppID, want[i].At = app.ID, e.clock.Now()
@@ -118,7 +119,7 @@ func TestTidyPurgesAudit_CON07(t *testing.T) {
 	record := func() {
 		t.Helper()
 		now := e.clock.Now()
-		if err := e.RecordAudit(t.Context(), audit.Entry{ID: id.New(id.Audit, now), AppID: "app_1", Action: audit.Uninstalled, At: now}); err != nil {
+		if err := e.RecordAudit(t.Context(), audit.Entry{ID: id.New(id.Audit, now), AppID: "app_1", Action: audited.Uninstalled, At: now}); err != nil {
 			t.Fatal(err)
 		}
 	}

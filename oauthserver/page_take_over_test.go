@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
@@ -261,7 +262,7 @@ func TestTakeOverConcurrently_INST06(t *testing.T) {
 		t.Errorf("statuses %v", count)
 	}
 	e.wantHolders(t, "usr_admin")
-	entries, err := e.Audit(t.Context(), audit.Query{AppID: app.ID, Action: audit.ConnectionTakenOver, Limit: people})
+	entries, err := e.Audit(t.Context(), audit.Query{AppID: app.ID, Action: audited.ConnectionTakenOver, Limit: people})
 	if err != nil || len(entries) != 1 {
 		t.Errorf("%d audit entries, %v", len(entries), err)
 	}

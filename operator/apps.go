@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -137,9 +138,9 @@ func (o *Operator) App(ctx context.Context, _ Actor, appID string) (AppDetails, 
 
 // appActions are the statuses of an app and what setting them is called in the audit log.
 var appActions = map[partner.AppStatus]audit.Action{
-	partner.AppActive:      audit.AppReactivated,
-	partner.AppSuspended:   audit.AppSuspended,
-	partner.AppDeactivated: audit.AppDeactivated,
+	partner.AppActive:      audited.AppReactivated,
+	partner.AppSuspended:   audited.AppSuspended,
+	partner.AppDeactivated: audited.AppDeactivated,
 }
 
 // checkAppStatus returns a validation error that names everything that is wrong.

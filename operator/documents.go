@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -72,7 +73,7 @@ func (o *Operator) TrustDocuments(ctx context.Context, by Actor, host, reason st
 		if slices.ContainsFunc(all, func(d consolestore.TrustedDocument) bool { return d.Host == host }) {
 			return audit.Entry{}, consolestore.ErrTrusted
 		}
-		entry := by.did(audit.DocumentTrustAdded, reason)
+		entry := by.did(audited.DocumentTrustAdded, reason)
 		entry.Target = host
 		return entry, o.cfg.Store.AddTrustedDocument(ctx, trusted)
 	})
@@ -97,7 +98,7 @@ func (o *Operator) DistrustDocuments(ctx context.Context, by Actor, idOrName str
 				name = trustName(one.Host)
 			}
 		}
-		entry := by.did(audit.DocumentTrustRemoved, "")
+		entry := by.did(audited.DocumentTrustRemoved, "")
 		err = partner.ErrNotFound
 		for _, one := range stored {
 			if trustName(one.Host) != name {

@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
@@ -30,7 +31,7 @@ func (o *Operator) look(ctx context.Context, by Actor, appID string, action audi
 // audit log has an entry for each call. Its error is one of apierror, 404 when there is no such
 // app.
 func (o *Operator) Deliveries(ctx context.Context, by Actor, appID string, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
-	if err := o.look(ctx, by, appID, audit.DeliveriesViewed); err != nil {
+	if err := o.look(ctx, by, appID, audited.DeliveriesViewed); err != nil {
 		return partner.DeliveryPage{}, err
 	}
 	return o.cfg.Console.AppDeliveries(ctx, appID, q)
@@ -43,7 +44,7 @@ func (o *Operator) Requests(ctx context.Context, by Actor, appID string, f conso
 	if err := f.Check(); err != nil {
 		return console.Paged[callstore.Request]{}, err
 	}
-	if err := o.look(ctx, by, appID, audit.RequestsViewed); err != nil {
+	if err := o.look(ctx, by, appID, audited.RequestsViewed); err != nil {
 		return console.Paged[callstore.Request]{}, err
 	}
 	found, err := o.cfg.Console.AppRequests(ctx, appID, f, p)
@@ -84,7 +85,7 @@ func (o *Operator) Uninstall(ctx context.Context, by Actor, appID, businessID, r
 			return audit.Entry{}, partner.ErrNotFound
 		}
 		ended = found[0]
-		entry := by.did(audit.OperatorUninstalled, reason)
+		entry := by.did(audited.OperatorUninstalled, reason)
 		entry.AppID, entry.Target = appID, businessID
 		return entry, o.cfg.OAuth.Uninstall(ctx, appID, businessID, by.user.ID)
 	})
@@ -103,7 +104,7 @@ func (o *Operator) EraseBusiness(ctx context.Context, by Actor, businessID, reas
 		return partner.BusinessErasure{}, apierror.NotFound("business")
 	}
 	err := o.change(ctx, func(context.Context) (audit.Entry, error) {
-		entry := by.did(audit.BusinessErased, reason)
+		entry := by.did(audited.BusinessErased, reason)
 		entry.Target = partner.ErasedBusiness
 		return entry, nil
 	})

@@ -6,15 +6,16 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
 // userActions are the statuses of a user and what setting them is called in the audit log.
 var userActions = map[identity.UserStatus]audit.Action{
-	identity.UserActive:     audit.UserReactivated,
-	identity.UserSuspended:  audit.UserSuspended,
-	identity.UserRestricted: audit.UserRestricted,
+	identity.UserActive:     audited.UserReactivated,
+	identity.UserSuspended:  audited.UserSuspended,
+	identity.UserRestricted: audited.UserRestricted,
 }
 
 // UserDetails is a user and the status.
@@ -97,7 +98,7 @@ func (o *Operator) EraseUser(ctx context.Context, by Actor, userID, reason strin
 		return partner.Erasure{}, err
 	}
 	err := o.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		entry := by.did(audit.UserErased, reason)
+		entry := by.did(audited.UserErased, reason)
 		entry.Target = partner.ErasedUser
 		return entry, o.cfg.OAuth.SetUserStatus(ctx, userID, identity.UserSuspended)
 	})

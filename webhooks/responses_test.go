@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
 )
@@ -39,7 +40,7 @@ func TestHeedReceivers_DLV13(t *testing.T) {
 			}
 			entries, err := r.Audit(t.Context(), audit.Query{AppID: a.ID, Limit: 10})
 			r.must(err)
-			if has := slices.ContainsFunc(entries, func(e audit.Entry) bool { return e.Action == audit.WebhookDisabled }); has != heed {
+			if has := slices.ContainsFunc(entries, func(e audit.Entry) bool { return e.Action == audited.WebhookDisabled }); has != heed {
 				t.Errorf("with %t: audit %v", heed, entries)
 			}
 		})

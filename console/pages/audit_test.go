@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/optional"
 )
@@ -18,10 +19,10 @@ func TestAuditLog_CON07(t *testing.T) {
 	app := o.newApp()
 	o.later()
 	o.post("/apps/"+app.ID+"/secrets", "name", "x")
-	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audit.ConsentAllowed, Target: "biz_1"})
-	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audit.DeviceDenied})
-	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audit.Uninstalled, Target: hostile})
-	o.later().record(audit.Entry{AppID: app.ID, Action: audit.ListingChangesRequested})
+	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audited.ConsentAllowed, Target: "biz_1"})
+	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audited.DeviceDenied})
+	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audited.Uninstalled, Target: hostile})
+	o.later().record(audit.Entry{AppID: app.ID, Action: audited.ListingChangesRequested})
 	o.later().record(audit.Entry{AppID: app.ID, Action: hostile})
 	o.get("/apps/"+app.ID+"/audit").want(http.StatusOK).lacks("usr_customer", "<script>alert").shows(
 		hostile,
@@ -50,7 +51,7 @@ func TestAuditPages_CON07(t *testing.T) {
 	app := o.newApp()
 	const entries = 2*console.DefaultLimit + 3
 	for range entries - 1 {
-		o.later().record(audit.Entry{AppID: app.ID, Action: audit.AccessRevoked, Target: "biz_" + o.clock.Now().Format("150405")})
+		o.later().record(audit.Entry{AppID: app.ID, Action: audited.AccessRevoked, Target: "biz_" + o.clock.Now().Format("150405")})
 	}
 	seen := map[string]bool{}
 	path, pages := "/apps/"+app.ID+"/audit", 0
@@ -95,7 +96,7 @@ func TestAuditChanges_CON07(t *testing.T) {
 	o.must(err)
 	_, err = o.console.UpdateWebhook(ctx, by, ref, console.WebhookChange{URL: optional.Of("https://partner.example/other?key=secret-3")})
 	o.must(err)
-	o.later().record(audit.Entry{AppID: app.ID, UserID: ben, ByDeveloper: true, Action: audit.SecretEnded, Target: "sec_1", Token: "nightly"})
+	o.later().record(audit.Entry{AppID: app.ID, UserID: ben, ByDeveloper: true, Action: audited.SecretEnded, Target: "sec_1", Token: "nightly"})
 	page := o.get("/apps/"+app.ID+"/audit").want(http.StatusOK).shows(
 		"Client secret ended Ben Okafor with the token nightly sec_1",
 		"App updated name: "+app.Name+" → Ledger Two",

@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/audited"
 )
 
 // rows reads a CSV file.
@@ -60,7 +61,7 @@ func TestExportAudit_CON07(t *testing.T) {
 	t.Parallel()
 	o := newHarness(t)
 	app := o.newApp()
-	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audit.ConsentAllowed, Target: "-biz"})
+	o.later().record(audit.Entry{AppID: app.ID, UserID: "usr_customer", Action: audited.ConsentAllowed, Target: "-biz"})
 	page := o.get("/apps/" + app.ID + "/audit").want(http.StatusOK)
 	if links := page.values("href"); !slices.Contains(links, o.prefix+"/apps/"+app.ID+"/audit.csv") || !slices.Contains(links, o.prefix+"/apps/"+app.ID+"/audit.jsonl") {
 		t.Errorf("the links are %v", links)

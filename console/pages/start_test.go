@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
@@ -89,7 +90,7 @@ func TestSandboxToken_AZ12(t *testing.T) {
 	}
 	log, err := o.store.Audit(t.Context(), audit.Query{AppID: app.ID, Limit: 1})
 	o.must(err)
-	if entry := log[0]; entry.Action != audit.ConsentAllowed || entry.UserID != ann || entry.Target != "biz_box" {
+	if entry := log[0]; entry.Action != audited.ConsentAllowed || entry.UserID != ann || entry.Target != "biz_box" {
 		t.Errorf("the audit log has %+v", entry)
 	}
 	if n := o.rows("partnerkit_event WHERE type = 'app.installed' AND business_id = 'biz_box'"); n != 1 {

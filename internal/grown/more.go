@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -366,7 +367,7 @@ func (s *Service) ConsoleTokens(ctx context.Context) error {
 // Audit writes into the log, and reads it.
 func (s *Service) Audit(ctx context.Context) error {
 	now := time.Now()
-	if err := s.Store.RecordAudit(ctx, audit.Entry{ID: id.New(id.Audit, now), AppID: s.apps[0].id, UserID: "user_1", Action: audit.Uninstalled, At: now}); err != nil {
+	if err := s.Store.RecordAudit(ctx, audit.Entry{ID: id.New(id.Audit, now), AppID: s.apps[0].id, UserID: "user_1", Action: audited.Uninstalled, At: now}); err != nil {
 		return err
 	}
 	if _, err := s.Store.Audit(ctx, audit.Query{AppID: s.apps[0].id, Limit: 50}); err != nil {

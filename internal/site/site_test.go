@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/site"
 )
 
@@ -41,7 +41,7 @@ func TestWords(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
 		site.Grouped(0): "0", site.Grouped(999): "999", site.Grouped(1234567): "1,234,567", site.Grouped(-123456): "-123,456",
-		site.InWords("webhook.created"): "Webhook created", site.InWords(audit.AssetAdded): "Image uploaded", site.InWords("x"): "X",
+		site.InWords("webhook.created"): "Webhook created", site.InWords(audited.AssetAdded): "Image uploaded", site.InWords("x"): "X",
 		site.UnixLines("a\r\nb"): "a\nb",
 	} {
 		if got != want {

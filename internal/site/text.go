@@ -45,32 +45,13 @@ func Grouped(n int64) string {
 	return digits
 }
 
-// actions are the texts of actions whose name is not clear enough.
-var actions = map[audit.Action]string{
-	audit.ConsentAllowed:          "A person allowed access",
-	audit.ConsentDenied:           "A person denied access",
-	audit.ConsentRevoked:          "A person withdrew consent",
-	audit.DeviceAllowed:           "A person allowed access on a device",
-	audit.DeviceDenied:            "A person denied access on a device",
-	audit.AccessRevoked:           "A business revoked access",
-	audit.Uninstalled:             "A business uninstalled the app",
-	audit.ConnectionTakenOver:     "A person took over a connection",
-	audit.SecretCreated:           "Client secret created",
-	audit.SecretEnded:             "Client secret ended",
-	audit.WebhookSecretRotated:    "Secret of the webhook rotated",
-	audit.WebhookTested:           "Test sent to the webhook",
-	audit.DeliveryRedelivered:     "Delivery sent again",
-	audit.AssetAdded:              "Image uploaded",
-	audit.AssetDeleted:            "Image deleted",
-	audit.FunctionAdded:           "Function uploaded",
-	audit.ListingInReview:         "Review of the listing began",
-	audit.ListingChangesRequested: "Changes to the listing requested",
-}
-
-// InWords returns the text of an action: "webhook.created" is "Webhook created".
+// InWords returns the text of an action, as audit.Actions has it: "webhook.created" is "Webhook
+// created".
 func InWords(action audit.Action) string {
-	if words, ok := actions[action]; ok {
-		return words
+	for known, words := range audit.Actions() {
+		if known == action {
+			return words
+		}
 	}
 	return Capitalized(strings.NewReplacer(".", " ", "_", " ").Replace(string(action)))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -144,7 +145,7 @@ var customCases = []testCase[partnerkit.Store]{
 		if _, err := activeInstallation(f)(t.Context(), f.app.ID, f.business); !errors.Is(err, partner.ErrNotFound) || f.recorded(t, events.AppUninstalled) != 1 {
 			t.Errorf("the installation of an approval alone: %v", err)
 		}
-		ended := get[[]audit.Entry](t)(e.Audit(t.Context(), audit.Query{AppID: f.app.ID, Action: audit.CustomConnectionEnded, Limit: 10}))
+		ended := get[[]audit.Entry](t)(e.Audit(t.Context(), audit.Query{AppID: f.app.ID, Action: audited.CustomConnectionEnded, Limit: 10}))
 		if len(ended) != 1 || ended[0].Target != f.business {
 			t.Errorf("audit: %+v", ended)
 		}

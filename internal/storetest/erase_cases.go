@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
@@ -69,8 +70,8 @@ var eraseCases = []testCase[partnerkit.Store]{
 		access := f.exchanged(t, false)
 		code, device := f.code(t), f.device(t, true)
 		kept := other.issued(t)
-		must(t, e.RecordAudit(t.Context(), f.entry(audit.AppUpdated, noon)))
-		about := other.entry(audit.AppUpdated, noon)
+		must(t, e.RecordAudit(t.Context(), f.entry(audited.AppUpdated, noon)))
+		about := other.entry(audited.AppUpdated, noon)
 		about.Target = f.user
 		must(t, e.RecordAudit(t.Context(), about))
 		must(t, e.SetUserStatus(t.Context(), f.user, identity.UserRestricted, noon))

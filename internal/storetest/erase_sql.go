@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -52,7 +53,7 @@ var sqlEraseCases = []testCase[*Env]{
 			Requests: []callstore.Request{{ID: id.New(id.Request, noon), AppID: f.app.ID, BusinessID: f.business, Method: "GET", Status: 200, At: noon}},
 		}))
 		change := func(detail string) audit.Entry {
-			entry := f.entry(audit.AppUpdated, noon)
+			entry := f.entry(audited.AppUpdated, noon)
 			entry.Target, entry.Detail = "", detail
 			must(t, e.RecordAudit(t.Context(), entry))
 			return entry
@@ -177,7 +178,7 @@ func (f *oauthFixture) recordEverywhere(t *testing.T) oauthstore.NewTokens {
 	f.exchanged(t, false)
 	f.code(t)
 	f.device(t, true)
-	must(t, f.RecordAudit(t.Context(), f.entry(audit.AppUpdated, noon)))
+	must(t, f.RecordAudit(t.Context(), f.entry(audited.AppUpdated, noon)))
 	must(t, f.SetUserStatus(t.Context(), f.user, identity.UserRestricted, noon))
 	key := claim(newKey(), "work", start)
 	key.CallerID = keystore.UserCallerID(f.user)

@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
@@ -113,7 +114,7 @@ func (f *oauthFixture) approval(requestID string, now time.Time) oauthstore.Deci
 			}
 			return nil
 		},
-		Audit: f.entry(audit.ConsentAllowed, now),
+		Audit: f.entry(audited.ConsentAllowed, now),
 	}
 }
 
@@ -128,7 +129,7 @@ func (f *oauthFixture) connectTo(t testing.TB, businessID string) {
 }
 
 func (f *oauthFixture) denial(requestID string, now time.Time) oauthstore.Decision {
-	return oauthstore.Decision{RequestID: requestID, Now: now, Audit: f.entry(audit.ConsentDenied, now), IsDenied: true}
+	return oauthstore.Decision{RequestID: requestID, Now: now, Audit: f.entry(audited.ConsentDenied, now), IsDenied: true}
 }
 
 // denied is partner.ErrNotFound for a denial that came too late.
@@ -140,7 +141,7 @@ func denied(got oauthstore.Approved, err error) error {
 }
 
 func (f *oauthFixture) endGrant() oauthstore.EndGrant {
-	return oauthstore.EndGrant{AppID: f.app.ID, BusinessID: f.business, UserID: f.user, Now: noon, Audit: f.entry(audit.ConsentRevoked, noon)}
+	return oauthstore.EndGrant{AppID: f.app.ID, BusinessID: f.business, UserID: f.user, Now: noon, Audit: f.entry(audited.ConsentRevoked, noon)}
 }
 
 func (f *oauthFixture) entry(action audit.Action, now time.Time) audit.Entry {
@@ -259,7 +260,7 @@ func (f *oauthFixture) endOn(ctx context.Context, on partnerkit.Store, status pa
 	_, err := on.EndInstallation(ctx, oauthstore.EndInstallation{
 		AppID: f.app.ID, BusinessID: f.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
 		Record: func(partner.Installation) []partner.Event { return f.event(events.AppUninstalled, noon) },
-		Audit:  f.entry(audit.Uninstalled, noon),
+		Audit:  f.entry(audited.Uninstalled, noon),
 	})
 	return err
 }

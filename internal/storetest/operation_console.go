@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -155,7 +156,7 @@ var appOperations = []Operation{
 			func(a partner.App) bool { return a.Status == partner.AppDeactivated })
 	}},
 	{Name: "Lock and change an app", Of: ofConsole, Prepare: func(_ testing.TB, s *Scene) Act {
-		entry, name := s.entry(audit.AppUpdated, noon), s.id("changed")
+		entry, name := s.entry(audited.AppUpdated, noon), s.id("changed")
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
 				return s.changeLocked(ctx, on, entry, func(ctx context.Context, locked partner.App) error {
@@ -175,7 +176,7 @@ var appOperations = []Operation{
 		}
 	}},
 	{Name: "Submit an app", Of: ofConsole, Prepare: func(_ testing.TB, s *Scene) Act {
-		entry := s.entry(audit.AppUpdated, noon)
+		entry := s.entry(audited.AppUpdated, noon)
 		submission := consolestore.Submission{ID: s.id("sub"), AppID: s.app.ID, State: consolestore.RevisionSubmitted, SubmittedAt: noon, UpdatedAt: noon}
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
@@ -202,7 +203,7 @@ var appOperations = []Operation{
 		}
 	}},
 	{Name: "Review an app", Of: ofConsole, Prepare: func(t testing.TB, s *Scene) Act {
-		f, entry := s.listing(t), s.entry(audit.AppUpdated, noon)
+		f, entry := s.listing(t), s.entry(audited.AppUpdated, noon)
 		id := s.shared("sub")
 		s.once(id, func() {
 			submitted := f.submission(consolestore.RevisionSubmitted, noon)

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
@@ -86,7 +86,7 @@ func (f *oauthFixture) nameBusiness(ctx context.Context, on partnerkit.Store, bu
 		End: oauthstore.EndInstallation{
 			Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
 			Record: func(partner.Installation) []partner.Event { return f.event(events.AppUninstalled, noon) },
-			Audit:  f.entry(audit.CustomConnectionEnded, noon),
+			Audit:  f.entry(audited.CustomConnectionEnded, noon),
 		},
 	})
 	return err

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
-	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -22,7 +22,7 @@ func (f *oauthFixture) taker() string { return "taker_of_" + f.user }
 func (f *oauthFixture) takeOver() oauthstore.TakeOver {
 	return oauthstore.TakeOver{
 		AppID: f.app.ID, BusinessID: f.business, UserID: f.taker(), From: []string{f.user}, GrantID: id.New(id.Grant, noon), Now: noon,
-		Audit: f.entry(audit.ConnectionTakenOver, noon),
+		Audit: f.entry(audited.ConnectionTakenOver, noon),
 		Check: func(a partner.App, _ identity.Scopes) oauthstore.ApprovalOutcome {
 			if !a.IsUsable() {
 				return oauthstore.ApprovalAppDead

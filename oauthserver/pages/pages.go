@@ -12,7 +12,7 @@ import (
 	"html/template"
 	"net/http"
 
-	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/look"
 	"github.com/partnerkit/partnerkit/theme"
 )
@@ -64,11 +64,11 @@ func (p *defaultPages) ConnectedApps(w http.ResponseWriter, r *http.Request, vie
 		f.Links = append(f.Links, look.Link{Text: view.Language.Link(link.Text, link.Href), Href: link.Href, Current: link.Href == view.Path})
 	}
 	switch view.Done {
-	case audit.AccessRevoked:
+	case audited.AccessRevoked:
 		f.Notice = view.Language.Text("apps.revoked")
-	case audit.Uninstalled:
+	case audited.Uninstalled:
 		f.Notice = view.Language.Text("apps.uninstalled")
-	case audit.ConnectionTakenOver:
+	case audited.ConnectionTakenOver:
 		f.Notice = view.Language.Text("apps.taken_over")
 	}
 	return p.set.Render(w, "apps", look.Page{Frame: f, Data: view})

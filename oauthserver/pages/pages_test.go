@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver/pages"
 	"github.com/partnerkit/partnerkit/theme"
@@ -165,11 +165,11 @@ var cases = map[string]render{
 	"error_german":       failure(pages.ErrorView{Frame: german, Status: 400, Code: "invalid_client", Message: "Invalid client_id"}),
 	"error_explained":    failure(pages.ErrorView{Frame: plain, Status: 400, Code: "invalid_client", Message: "Invalid client_id"}),
 	"apps":               connectedApps(pages.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", BusinessPath: "/businesses", MayChange: true, ShowsUse: true, Apps: connected}),
-	"apps_german":        connectedApps(pages.ConnectedAppsView{Frame: german, Business: "Corner Bakery", MayChange: true, ShowsUse: true, Apps: connected, Done: audit.AccessRevoked}),
-	"apps_none":          connectedApps(pages.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", Done: audit.Uninstalled}),
+	"apps_german":        connectedApps(pages.ConnectedAppsView{Frame: german, Business: "Corner Bakery", MayChange: true, ShowsUse: true, Apps: connected, Done: audited.AccessRevoked}),
+	"apps_none":          connectedApps(pages.ConnectedAppsView{Frame: plain, Business: "Corner Bakery", Done: audited.Uninstalled}),
 	// INST-06: a person who connected the app has left.
 	"apps_orphaned": connectedApps(pages.ConnectedAppsView{
-		Frame: plain, Business: hostile, MayChange: true, Apps: orphaned, TakeOverAction: "/settings/apps/take-over", Done: audit.ConnectionTakenOver,
+		Frame: plain, Business: hostile, MayChange: true, Apps: orphaned, TakeOverAction: "/settings/apps/take-over", Done: audited.ConnectionTakenOver,
 	}),
 	"takeover": takeOver(pages.TakeOverView{
 		Frame: accountFrame(plain), AppName: hostile, Business: hostile, Scopes: scopes, Permissions: []pages.ScopeView{{Name: hostile, Description: hostile}},

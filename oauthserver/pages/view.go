@@ -142,8 +142,8 @@ type ConnectedAppsView struct {
 	UninstallAction string
 	TakeOverAction  string
 	RedactHours     int // from uninstalling an app to its business.redact
-	// Done is what was done just now: audit.AccessRevoked, audit.Uninstalled,
-	// audit.ConnectionTakenOver or nothing.
+	// Done is what was done just now: audited.AccessRevoked, audited.Uninstalled,
+	// audited.ConnectionTakenOver or nothing.
 	Done audit.Action
 }
 

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"iter"
 	"net/url"
 	"time"
 
@@ -20,10 +21,11 @@ func auditRoutes() []route {
 }
 
 type auditView struct {
-	Query  url.Values
-	Table  entriesTable
-	Export string
-	Pager  look.Pager
+	Query   url.Values
+	Actions iter.Seq2[audit.Action, string] // to choose from
+	Table   entriesTable
+	Export  string
+	Pager   look.Pager
 }
 
 // entriesTable is a table of audit entries: of one app, or with the app of each.
@@ -62,7 +64,7 @@ const auditTitle = "Audit log"
 // showAudit lists the actions of all users, newest first.
 func (v *visit) showAudit() error {
 	query := v.r.URL.Query()
-	data := auditView{Query: query}
+	data := auditView{Query: query, Actions: audit.Actions()}
 	filter, page, err := v.auditFilter(query)
 	if err != nil {
 		return v.again(err, "audit", auditTitle, data)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -296,7 +297,7 @@ func (t *tx) disable(ctx context.Context, a *attemptsOf, now time.Time, reason s
 		return err
 	}
 	done.Disabled = append(done.Disabled, a.webhookID)
-	return t.audit(ctx, audit.Entry{ID: id.New(id.Audit, now), AppID: a.appID, Action: audit.WebhookDisabled, Target: a.webhookID, At: now})
+	return t.audit(ctx, audit.Entry{ID: id.New(id.Audit, now), AppID: a.appID, Action: audited.WebhookDisabled, Target: a.webhookID, At: now})
 }
 
 func disabledReason(after time.Duration) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
@@ -33,8 +34,8 @@ func (s *Server) connectedAppsRoutes() map[string]apierror.Handler {
 	}
 	return map[string]apierror.Handler{
 		"GET " + connectedAppsPath: s.serveConnectedApps,
-		"POST " + revokeAccessPath: s.serveDisconnect(audit.AccessRevoked, s.RevokeAccess),
-		"POST " + uninstallPath:    s.serveDisconnect(audit.Uninstalled, s.Uninstall),
+		"POST " + revokeAccessPath: s.serveDisconnect(audited.AccessRevoked, s.RevokeAccess),
+		"POST " + uninstallPath:    s.serveDisconnect(audited.Uninstalled, s.Uninstall),
 		"POST " + takeOverPath:     s.serveTakeOver,
 	}
 }
@@ -95,7 +96,7 @@ func (s *Server) serveConnectedApps(w http.ResponseWriter, r *http.Request) erro
 		RedactHours: max(1, int(s.cfg.Lifetimes.RedactDelay.Hours())),
 	}
 	switch done := audit.Action(r.URL.Query().Get("done")); done {
-	case audit.AccessRevoked, audit.Uninstalled, audit.ConnectionTakenOver:
+	case audited.AccessRevoked, audited.Uninstalled, audited.ConnectionTakenOver:
 		view.Done = done
 	}
 	connected, err := s.connectedBy(r.Context(), m)

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -223,7 +223,7 @@ func (s *Server) decideConnection(ctx context.Context, request storedRequest, d 
 		}
 		done.Approved = true
 		decision = oauthstore.Decision{
-			RequestID: request.ID, Now: d.now, Audit: d.entry(audit.CustomConnectionAllowed, app.ID, o.business.ID),
+			RequestID: request.ID, Now: d.now, Audit: d.entry(audited.CustomConnectionAllowed, app.ID, o.business.ID),
 			UserID: d.session.UserID, BusinessID: o.business.ID, InstallationID: id.New(id.Installation, d.now), GrantID: id.New(id.Grant, d.now),
 			ForInstallation: true, Permissions: o.permissions,
 			Check: func(app partner.App) oauthstore.ApprovalOutcome {
@@ -235,7 +235,7 @@ func (s *Server) decideConnection(ctx context.Context, request storedRequest, d 
 			return pages.DoneView{}, err
 		}
 	case decideDeny:
-		decision = d.denial(request.ID, d.entry(audit.CustomConnectionDenied, app.ID, o.business.ID))
+		decision = d.denial(request.ID, d.entry(audited.CustomConnectionDenied, app.ID, o.business.ID))
 	default:
 		return pages.DoneView{}, invalid(decisionField, "must be allow or deny")
 	}

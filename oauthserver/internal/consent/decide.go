@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
@@ -111,7 +112,7 @@ func (s *Server) allowRequest(ctx context.Context, request storedRequest, d deci
 	if err != nil {
 		return "", err
 	}
-	approval.RequestID, approval.Audit = request.ID, d.entry(audit.ConsentAllowed, request.app.ID, approval.BusinessID)
+	approval.RequestID, approval.Audit = request.ID, d.entry(audited.ConsentAllowed, request.app.ID, approval.BusinessID)
 	code := secret.New(secret.AuthorizationCode)
 	approval.Code = oauthstore.NewCode{ID: id.New(id.Code, d.now), Digest: code.Digest(), ExpiresAt: d.now.Add(s.cfg.Lifetimes.Code)}
 	approved, err := s.cfg.Store.DecideRequest(ctx, approval)
@@ -126,7 +127,7 @@ func (s *Server) allowRequest(ctx context.Context, request storedRequest, d deci
 }
 
 func (s *Server) denyRequest(ctx context.Context, request storedRequest, d decisionForm) (string, error) {
-	denied, err := s.cfg.Store.DecideRequest(ctx, d.denial(request.ID, d.entry(audit.ConsentDenied, request.app.ID, "")))
+	denied, err := s.cfg.Store.DecideRequest(ctx, d.denial(request.ID, d.entry(audited.ConsentDenied, request.app.ID, "")))
 	switch {
 	case err != nil:
 		return "", err

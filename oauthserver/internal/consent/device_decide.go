@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/partnerkit/partnerkit/audit"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -56,7 +56,7 @@ func (s *Server) allowDevice(ctx context.Context, device pendingDevice, d decisi
 	if err != nil {
 		return core.Business{}, err
 	}
-	approval.RequestID, approval.Audit = device.ID, d.entry(audit.DeviceAllowed, device.app.ID, approval.BusinessID)
+	approval.RequestID, approval.Audit = device.ID, d.entry(audited.DeviceAllowed, device.app.ID, approval.BusinessID)
 	approved, err := s.cfg.Store.DecideDevice(ctx, approval)
 	if err != nil {
 		return core.Business{}, err
@@ -69,7 +69,7 @@ func (s *Server) allowDevice(ctx context.Context, device pendingDevice, d decisi
 }
 
 func (s *Server) denyDevice(ctx context.Context, device pendingDevice, d decisionForm) error {
-	denied, err := s.cfg.Store.DecideDevice(ctx, d.denial(device.ID, d.entry(audit.DeviceDenied, device.app.ID, "")))
+	denied, err := s.cfg.Store.DecideDevice(ctx, d.denial(device.ID, d.entry(audited.DeviceDenied, device.app.ID, "")))
 	if err == nil && denied.Outcome == oauthstore.ApprovalNotOpen {
 		return deviceFormProblem{device.UserCode, errUserCode}
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
@@ -61,7 +61,7 @@ func (s *Server) SandboxToken(ctx context.Context, app partner.App, session iden
 		return SandboxToken{}, err
 	}
 	code := secret.New(secret.AuthorizationCode)
-	approval.RequestID, approval.Audit = request.ID, d.entry(audit.ConsentAllowed, app.ID, businessID)
+	approval.RequestID, approval.Audit = request.ID, d.entry(audited.ConsentAllowed, app.ID, businessID)
 	approval.Code = oauthstore.NewCode{ID: id.New(id.Code, d.now), Digest: code.Digest(), ExpiresAt: d.now.Add(s.cfg.Lifetimes.Code)}
 	approved, err := s.cfg.Store.DecideRequest(ctx, approval)
 	if err != nil {

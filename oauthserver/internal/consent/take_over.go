@@ -7,9 +7,9 @@ import (
 	"net/url"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
@@ -89,7 +89,7 @@ func (t takeOver) do(ctx context.Context, d decisionForm, request oauthstore.Aut
 	s := t.server
 	outcome, err := s.cfg.Store.TakeOver(ctx, oauthstore.TakeOver{
 		RequestID: request.ID, AppID: t.app.ID, BusinessID: t.business.ID, UserID: d.session.UserID, From: t.left,
-		GrantID: id.New(id.Grant, d.now), Now: d.now, Audit: d.entry(audit.ConnectionTakenOver, t.app.ID, t.business.ID),
+		GrantID: id.New(id.Grant, d.now), Now: d.now, Audit: d.entry(audited.ConnectionTakenOver, t.app.ID, t.business.ID),
 		Check: func(app partner.App, scopes identity.Scopes) oauthstore.ApprovalOutcome {
 			t.wish.scopes = scopes
 			if !request.Scopes.HasAll(scopes) {
@@ -216,9 +216,9 @@ func (s *Server) decideTakeOver(w http.ResponseWriter, r *http.Request, d decisi
 		if err != nil {
 			return err
 		}
-		done.Set("done", string(audit.ConnectionTakenOver))
+		done.Set("done", string(audited.ConnectionTakenOver))
 	case decideDeny:
-		denied, err := s.cfg.Store.DecideRequest(r.Context(), d.denial(request.ID, d.entry(audit.ConsentDenied, request.AppID, request.BusinessID)))
+		denied, err := s.cfg.Store.DecideRequest(r.Context(), d.denial(request.ID, d.entry(audited.ConsentDenied, request.AppID, request.BusinessID)))
 		switch {
 		case err != nil:
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
@@ -14,12 +15,12 @@ import (
 
 // Uninstall ends the installation of an app that a business removes.
 func (c *Core) Uninstall(ctx context.Context, appID, businessID, userID string) error {
-	return c.EndInstallation(ctx, oauthstore.EndInstallation{AppID: appID, BusinessID: businessID, Status: partner.InstallationRemoved}, audit.Uninstalled, userID)
+	return c.EndInstallation(ctx, oauthstore.EndInstallation{AppID: appID, BusinessID: businessID, Status: partner.InstallationRemoved}, audited.Uninstalled, userID)
 }
 
 // RevokeAccess ends the installation of an app that a business no longer trusts.
 func (c *Core) RevokeAccess(ctx context.Context, appID, businessID, userID string) error {
-	return c.EndInstallation(ctx, oauthstore.EndInstallation{AppID: appID, BusinessID: businessID, Status: partner.InstallationRevoked}, audit.AccessRevoked, userID)
+	return c.EndInstallation(ctx, oauthstore.EndInstallation{AppID: appID, BusinessID: businessID, Status: partner.InstallationRevoked}, audited.AccessRevoked, userID)
 }
 
 // EndInstallation ends an installation and tells the app and the host.
