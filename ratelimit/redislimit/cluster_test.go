@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -231,70 +232,83 @@ func TestFailoverOfClusterNode_LIM07(t *testing.T) {
 	t.Parallel()
 	p := proof.Begin(t, "A master of a Redis Cluster killed under load", "checks")
 	c := startCluster(t)
-	limit := ratelimit.Limit{Count: 50, Window: time.Hour}
-	now := time.Now()
-	nodes := make([]*redislimit.Limiter, 2)
-	for i := range nodes {
-		nodes[i] = open(t, redislimit.Config{Client: c.dial(redis.ClusterOptions{MaxRedirects: 1}), Timeout: time.Second})
-	}
-	// use checks each of 30 keys 60 times at both nodes together, and returns how often each
-	// was allowed.
-	use := func(phase string) (allowed []int64) {
-		counts := make([]atomic.Int64, 30)
-		var wg sync.WaitGroup
-		for i := range counts {
-			for n := range 4 {
-				wg.Go(func() {
-					for range 15 {
-						var req ratelimit.Request
-						req.Counters[0] = ratelimit.Counter{Key: ratelimit.NewKey(phase, strconv.Itoa(i)), Limit: limit}
-						result, err := nodes[n%2].Check(t.Context(), now, req)
-						if err != nil {
-							p.Violation("%s: %v", phase, err)
-						}
-						if result.Allowed {
-							counts[i].Add(1)
-						}
-						p.Tried(1)
-					}
-				})
-			}
-		}
-		wg.Wait()
-		for i := range counts {
-			allowed = append(allowed, counts[i].Load())
-		}
-		return allowed
-	}
-	exact := func(phase string) bool {
-		for _, n := range use(phase) {
-			if n != int64(limit.Count) {
-				return false
-			}
-		}
-		return true
-	}
-	counts := func(phase string) {
-		t.Helper()
-		for deadline, try := time.Now().Add(time.Minute), 0; !exact(fmt.Sprint(phase, try)); try++ {
-			if time.Now().After(deadline) {
-				p.Violation("%s: the nodes do not count together", phase)
-				return
-			}
-			time.Sleep(200 * time.Millisecond)
-		}
-	}
+	load := newLoad(p, func() *redislimit.Limiter {
+		return open(t, redislimit.Config{Client: c.dial(redis.ClusterOptions{MaxRedirects: 1}), Timeout: time.Second})
+	})
 	for round := range testenv.Rounds(1, 3) {
-		counts(fmt.Sprint("before ", round))
+		load.countsTogether(fmt.Sprint("before ", round))
 		c.kill(round % 3)
-		for _, n := range use(fmt.Sprint("killed ", round)) {
-			if n < int64(limit.Count) { // each node counts for itself at most
-				p.Violation("killed: %d allowed, want at least %d", n, limit.Count)
-			}
-		}
+		load.goesOn(fmt.Sprint("killed ", round))
 		c.start(round % 3)
 		c.await()
-		counts(fmt.Sprint("after ", round))
+		load.countsTogether(fmt.Sprint("after ", round))
+	}
+}
+
+// load checks the same keys at two nodes of ours.
+type load struct {
+	p     *proof.Proof
+	nodes [2]*redislimit.Limiter
+}
+
+func newLoad(p *proof.Proof, node func() *redislimit.Limiter) *load {
+	return &load{p, [2]*redislimit.Limiter{node(), node()}}
+}
+
+// loadLimit is that of each key.
+const loadLimit = 50
+
+// use checks each of 30 keys 60 times at both nodes together, and returns how often each was
+// allowed.
+func (l *load) use(phase string) (allowed []int64) {
+	now := time.Now()
+	counts := make([]atomic.Int64, 30)
+	var wg sync.WaitGroup
+	for i := range counts {
+		for n := range 4 {
+			wg.Go(func() {
+				for range 15 {
+					var req ratelimit.Request
+					req.Counters[0] = ratelimit.Counter{Key: ratelimit.NewKey(phase, strconv.Itoa(i)), Limit: ratelimit.Limit{Count: loadLimit, Window: time.Hour}}
+					result, err := l.nodes[n%2].Check(context.Background(), now, req)
+					if err != nil {
+						l.p.Violation("%s: %v", phase, err)
+					}
+					if result.Allowed {
+						counts[i].Add(1)
+					}
+					l.p.Tried(1)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for i := range counts {
+		allowed = append(allowed, counts[i].Load())
+	}
+	return allowed
+}
+
+// countsTogether waits until both nodes together allow each key as often as its limit says.
+func (l *load) countsTogether(phase string) {
+	for deadline, try := time.Now().Add(time.Minute), 0; ; try++ {
+		if !slices.ContainsFunc(l.use(fmt.Sprint(phase, try)), func(n int64) bool { return n != loadLimit }) {
+			return
+		}
+		if time.Now().After(deadline) {
+			l.p.Violation("%s: the nodes do not count together", phase)
+			return
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// goesOn checks while a server is away: each node counts for itself at most.
+func (l *load) goesOn(phase string) {
+	for _, n := range l.use(phase) {
+		if n < loadLimit {
+			l.p.Violation("%s: %d allowed, want at least %d", phase, n, loadLimit)
+		}
 	}
 }
 
