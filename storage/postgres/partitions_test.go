@@ -176,3 +176,36 @@ func holdDeliveries(t *testing.T, host *sql.DB) (end func()) {
 		}
 	}
 }
+
+// OPER-05: a check of ids that a process left which died while it divided the tables ends when a
+// store is opened without the switch. Later days would be rejected otherwise.
+func TestLeftOfDividing_OPER05(t *testing.T) {
+	t.Parallel()
+	url, schema := testenv.Postgres(t)
+	cfg := postgres.Config{Schema: schema, MaxConns: 2}
+	reopen := func() {
+		t.Helper()
+		store, err := postgres.Open(t.Context(), url, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	reopen()
+	host := hostDB(t, "pgx", withOption(url, "search_path="+schema))
+	for _, statement := range []string{
+		"ALTER TABLE partnerkit_delivery ADD CONSTRAINT pk_first_days CHECK (id < 'dlv_0') NOT VALID",
+		"ALTER TABLE partnerkit_attempt ADD CONSTRAINT pk_first_days CHECK (delivery_id < 'dlv_0') NOT VALID",
+	} {
+		if _, err := host.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reopen()
+	var left int
+	if err := host.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM pg_constraint WHERE conname = 'pk_first_days' AND connamespace = $1::regnamespace", schema).Scan(&left); err != nil || left != 0 {
+		t.Errorf("%d checks are left, %v", left, err)
+	}
+}

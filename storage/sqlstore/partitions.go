@@ -53,8 +53,11 @@ func (s *Store) openDays(ctx context.Context, isAsked bool) error { //nolint:rev
 		return nil
 	}
 	isDivided, err := s.isDivided(ctx, s.db)
-	if err != nil || !isDivided && !isAsked {
+	if err != nil {
 		return err
+	}
+	if !isDivided && !isAsked {
+		return s.dropFirstDays(ctx)
 	}
 	if !isDivided {
 		if err := s.divide(ctx); err != nil {
@@ -72,6 +75,28 @@ func (s *Store) isDivided(ctx context.Context, from storage.Querier) (is bool, e
 		err = nil // a test of the migrator has other tables
 	}
 	return is, err
+}
+
+// dropCheck ends the check of ids that divide adds for a while.
+const dropCheck = " DROP CONSTRAINT IF EXISTS pk_first_days"
+
+// dropFirstDays drops the check of ids that a process left which died while it divided the tables:
+// it would reject the rows of later days. Opened with the switch, a store begins again instead.
+func (s *Store) dropFirstDays(ctx context.Context) error {
+	var isThere bool
+	err := storage.One(ctx, s.db, s.sql.of(`SELECT EXISTS (SELECT FROM pg_constraint WHERE conname = 'pk_first_days'
+		AND conrelid IN (to_regclass('partnerkit_delivery'), to_regclass('partnerkit_attempt')))`), nil, &isThere)
+	if err != nil || !isThere {
+		return err
+	}
+	return s.db.Migrate(ctx, func(ctx context.Context, on storage.Tx) error {
+		for _, t := range partitionedTables {
+			if _, err := on.Exec(ctx, s.sql.of("ALTER TABLE "+t.name)+dropCheck); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // divide makes the table that there is the first partition. A check of its ids comes first,
@@ -94,7 +119,6 @@ func (s *Store) divide(ctx context.Context) error {
 		}
 		return nil
 	}
-	const dropCheck = " DROP CONSTRAINT IF EXISTS pk_first_days"
 	err := s.db.Migrate(ctx, func(ctx context.Context, on storage.Tx) error {
 		return each(ctx, on, func(name, key, _ string) string {
 			return s.sql.of("ALTER TABLE "+name) + dropCheck + ", ADD CONSTRAINT pk_first_days CHECK (" + key + " < '" + end + "') NOT VALID"
