@@ -52,11 +52,13 @@ vet: ## go vet, and whether the code for other operating systems compiles; make 
 	$(COMPILE) go vet ./...
 	GOOS=windows go build ./internal/filelock
 	GOOS=darwin go build ./internal/filelock
+	cd examples/recipes && $(COMPILE) go vet ./... # which make prove runs
 
 .PHONY: lint
 lint: ## golangci-lint, with all that go vet checks
 	go run $(LINT) run ./...
 	cd examples/mcp && go run $(LINT) run ./...
+	cd examples/recipes && go run $(LINT) run ./...
 	cd internal/e2e && go run $(LINT) run ./...
 
 .PHONY: fuzz
@@ -100,6 +102,7 @@ prove-hostile prove-powerloss prove-mutants prove-fresh prove-steady: prove-%:
 prove-others:
 	cd internal/e2e && $(PROVE) -short -p 1 ./linear ./migrations
 	cd internal/e2e && $(PROVE) -run TestGeneratedClient ./openapi
+	cd examples/recipes && $(PROVE) ./...
 prove-fuzz:
 	$(MAKE) fuzz FUZZTIME=5s
 prove-bench: bench-check

@@ -23,7 +23,7 @@ func main() {
 func run(out io.Writer, args []string) error {
 	switch {
 	case len(args) == 1 && args[0] == "licenses":
-		modules, err := allModules(".", "examples/mcp", "internal/e2e", "internal/benchmarks")
+		modules, err := allModules(".", "examples/mcp", "examples/recipes", "internal/e2e", "internal/benchmarks")
 		if err != nil {
 			return err
 		}
