@@ -190,3 +190,29 @@ func readMoment(values url.Values, name string) (entry, time.Time) {
 	}
 	return entry{Value: text, Problem: "Enter a date and a time in UTC, such as 2026-09-01 12:00."}, time.Time{}
 }
+
+// withClear completes chips: what is set, and the address of the list without it.
+func (v *visit) withClear(list string, filter url.Values, chips []look.Chip) look.Chips {
+	for i := range chips {
+		chip := &chips[i]
+		set := filter[chip.Name]
+		if chip.Problem != "" || len(set) == 0 || set[0] == "" {
+			continue
+		}
+		if chip.Text == "" {
+			chip.Text = strings.Join(set, ", ")
+		}
+		if chip.Kind == "moment" {
+			chip.Text = strings.Replace(chip.Text, "T", " ", 1)
+		}
+		rest := url.Values{}
+		for name, values := range filter {
+			if name != chip.Name && name != "after" {
+				rest[name] = values
+			}
+		}
+		chip.Clear = v.site.ListAt(list, rest, "")
+	}
+	all := v.site.ListAt(list, nil, "")
+	return look.Chips{Action: all, All: all, Chips: chips}
+}
