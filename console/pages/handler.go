@@ -89,6 +89,14 @@ func (v *visit) show(name, title string, data any) error {
 	return v.site.Show(v.w, http.StatusOK, name, look.Page{Frame: v.frame(title), Data: data})
 }
 
+// showPlain is show for a large page without secrets, which is compressed.
+func (v *visit) showPlain(name, title string, data any) error {
+	if err := v.findOthers(); err != nil {
+		return err
+	}
+	return v.site.ShowPlain(v.w, v.r, name, look.Page{Frame: v.frame(title), Data: data})
+}
+
 // again shows a form again, with the problems of the values that were sent. It returns
 // errors that the sender cannot correct.
 func (v *visit) again(err error, name, title string, data any) error {

@@ -147,7 +147,7 @@ func (v *visit) showWebhook() error {
 	if err != nil {
 		return err
 	}
-	return v.show("webhook", webhookTitle, view)
+	return v.showPlain("webhook", webhookTitle, view)
 }
 
 const webhookTitle = "Webhook"

@@ -125,6 +125,7 @@ func TestOnlyOpenContentIsCompressed(t *testing.T) {
 	style := regexp.MustCompile(`/assets/style[^"]*`).FindString(asks(http.MethodGet, r.app+"/businesses", "").body)
 	for address, want := range map[string]string{
 		r.app + "/openapi": "gzip", r.app + "/openapi/invoices": "gzip", r.app + style: "gzip", r.api + "/openapi.yaml": "gzip",
+		r.app + "/developer/apps/app_sync/webhooks/whk_sync": "gzip", r.app + "/developer/apps/app_sync/webhooks/whk_sync?done=tested": "",
 		r.app + "/openapi?q=invoice": "", r.app + "/login": "", r.app + "/device": "", r.app + "/settings/apps": "", r.app + "/businesses": "",
 		r.app + "/developer/apps": "", r.app + "/developer/apps/app_sync/start": "", r.app + "/developer/apps/app_sync/secrets": "",
 	} {

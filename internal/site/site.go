@@ -143,7 +143,7 @@ func (s *Site) Show(w http.ResponseWriter, status int, name string, p look.Page)
 // The page of a request with a query is not: the query is in it, beside the name of the person,
 // and the length of a compressed page would tell what they have in common.
 func (s *Site) ShowPlain(w http.ResponseWriter, r *http.Request, name string, p look.Page) error {
-	if r.URL.RawQuery != "" {
+	if r.URL.RawQuery != "" || p.IsLive {
 		return s.Show(w, http.StatusOK, name, p)
 	}
 	var page bytes.Buffer
