@@ -128,6 +128,13 @@ PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
 release: ## Build VERSION (v0.1.0) of the reference server for PLATFORMS into bin/release, with source, bills of materials and checksums
 	go run ./internal/release build "$(VERSION)" bin/release $(PLATFORMS)
 
+SANDBOXES ?= linux darwin windows
+.PHONY: sandbox
+sandbox: ## Build the reference server as one static file for each of SANDBOXES into bin: the same bytes from the same source
+	for os in $(SANDBOXES); do \
+	  CGO_ENABLED=0 GOFLAGS= GOOS=$$os GOARCH=amd64 go build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/sandbox-$$os-amd64$$([ $$os = windows ] && echo .exe) ./examples/server || exit 1; \
+	done
+
 .PHONY: mutants
 mutants: ## Break the rules one at a time: the test of each must fail
 	cd internal/proofs/mutants && PARTNERKIT_PROVE=1 go test -count=1 -timeout 60m # here it prints as it goes
