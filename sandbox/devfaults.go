@@ -12,17 +12,29 @@ import (
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
 
+// newFault is a fault as it is asked for.
+type newFault struct {
+	Route        string `json:"route"`
+	Times        *int   `json:"times"`
+	Status       *int   `json:"status"`
+	DelayMs      int    `json:"delayMs"`
+	LoseResponse bool   `json:"loseResponse"`
+}
+
 func (s *server) devAddFault(w http.ResponseWriter, r *http.Request) error {
-	var in struct {
-		Route        string `json:"route"`
-		Times        *int   `json:"times"`
-		Status       *int   `json:"status"`
-		DelayMs      int    `json:"delayMs"`
-		LoseResponse bool   `json:"loseResponse"`
-	}
+	var in newFault
 	if err := strictjson.Decode(r, &in, strictjson.Limits{}); err != nil {
 		return err
 	}
+	id, err := s.addFault(in)
+	if err != nil {
+		return err
+	}
+	return apierror.WriteJSON(w, http.StatusCreated, map[string]string{"id": id})
+}
+
+// addFault checks a fault and adds it.
+func (s *server) addFault(in newFault) (faultID string, err error) {
 	one := fault{ID: id.New(id.Fault, s.clock.Now()), Route: in.Route, Times: 1, DelayMs: in.DelayMs, LoseResponse: in.LoseResponse}
 	var invalid apierror.Validation
 	if one.calls = s.callsOf(in.Route); one.calls == nil && in.Route != webhookRoute {
@@ -53,12 +65,17 @@ func (s *server) devAddFault(w http.ResponseWriter, r *http.Request) error {
 		invalid.AddProblem(apierror.Problem{Text: "status, delayMs or loseResponse is missing"})
 	}
 	if err := invalid.Err(); err != nil {
-		return err
+		return "", err
 	}
 	if !s.faults.add(one) {
-		return apierror.Invalid(fmt.Sprintf("%d faults wait for a call already", maxFaults))
+		return "", apierror.Invalid(fmt.Sprintf("%d faults wait for a call already", maxFaults))
 	}
-	return apierror.WriteJSON(w, http.StatusCreated, map[string]string{"id": one.ID})
+	return one.ID, nil
+}
+
+// faultRoutes returns the routes that can have faults.
+func (s *server) faultRoutes() []string {
+	return slices.Concat(s.platform.APIPatterns(), s.platform.AppPatterns(), s.routes.pages.patterns, s.patternsOfHost)
 }
 
 // callsOf returns a mux for the calls of a route: one of this server's, or one of its calls. It
@@ -68,7 +85,7 @@ func (s *server) callsOf(route string) *http.ServeMux {
 	if !ok || !strings.HasPrefix(path, "/") || strings.ContainsAny(path, " \t") {
 		return nil
 	}
-	patterns := slices.Concat(s.platform.APIPatterns(), s.platform.AppPatterns(), s.routes.pages.patterns, s.patternsOfHost)
+	patterns := s.faultRoutes()
 	known := slices.Contains(patterns, route)
 	if !known && strings.ContainsAny(path, "{}?#%") {
 		return nil

@@ -39,7 +39,7 @@ func greet(s *server, shown *seed.Data, stderr io.Writer) error {
 		say("  metrics   %s", s.metricsURL)
 	}
 	if s.isDev {
-		say("  development mode: /dev on the API host, the clock can be moved, registration is open")
+		say("  development mode: /dev on the API host, %s%s for people, the clock can be moved, registration is open", s.appURL, pagesPrefix)
 	}
 	if shown != nil {
 		greetWith(say, s, *shown)

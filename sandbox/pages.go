@@ -43,6 +43,15 @@ func (s *server) addPages() (err error) {
 		"GET " + referencePath + "/{topic}": s.showDescription,
 		"GET " + referencePath + "/assets/": s.showDescription,
 	}
+	if s.isDev {
+		pages["GET "+pagesPrefix] = s.showDevelopment
+		pages["POST "+pagesPrefix+"/clock"] = s.moveClockOnPage
+		pages["POST "+pagesPrefix+"/faults"] = s.addFaultOnPage
+		pages["POST "+pagesPrefix+"/faults/remove"] = s.removeFaultsOnPage
+		pages["GET "+pagesPrefix+"/webhooks/{clientId}"] = s.showReceived
+		pages["POST "+pagesPrefix+"/webhooks/{clientId}"] = s.receive
+		pages["POST "+pagesPrefix+"/webhooks/{clientId}/again"] = s.replay
+	}
 	if s.own != nil {
 		pages["GET "+signInPath] = s.showSignIn
 		pages["POST "+signInPath] = s.signIn
@@ -75,7 +84,9 @@ func (s *server) showDescription(w http.ResponseWriter, r *http.Request) error {
 }
 
 // notices are shown after a change.
-var notices = map[string]string{}
+var notices = map[string]string{
+	"clock-moved": "The clock was moved.", "fault-added": "The fault was added.", "faults-removed": "All faults were removed.", "sent-again": "The webhook was sent again.",
+}
 
 // personName returns the name of the person who is signed in; empty if there is none.
 func (s *server) personName(r *http.Request) string {

@@ -36,7 +36,7 @@ type routes struct {
 }
 
 // patterns are the methods and paths of the two hosts, without the pages of the
-// console.
+// console and of development.
 type patterns struct {
 	API []string `json:"api"`
 	App []string `json:"app"`
@@ -45,9 +45,11 @@ type patterns struct {
 func (s *server) patterns() patterns {
 	return patterns{
 		API: slices.Sorted(slices.Values(slices.Concat(s.platform.APIPatterns(), s.routes.api.patterns, s.routes.dev.patterns))),
-		App: slices.Sorted(slices.Values(slices.Concat(s.platform.AppPatterns(), s.routes.app.patterns, s.routes.pages.patterns, s.patternsOfHost))),
+		App: slices.Sorted(slices.Values(slices.Concat(s.platform.AppPatterns(), s.routes.app.patterns, slices.DeleteFunc(slices.Clone(s.routes.pages.patterns), isDevelopmentPage), s.patternsOfHost))),
 	}
 }
+
+func isDevelopmentPage(pattern string) bool { return strings.Contains(pattern, " "+pagesPrefix) }
 
 func (s *server) devRoutes(w http.ResponseWriter, _ *http.Request) error {
 	return apierror.WriteJSON(w, http.StatusOK, s.patterns())

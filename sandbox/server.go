@@ -43,6 +43,7 @@ type server struct {
 	spec     *description
 	told     *notifications // in development mode
 	faults   faults         // likewise
+	viewer   viewer         // likewise
 	routes   routes
 
 	patternsOfHost []string // of its own pages
