@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/locale"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
@@ -252,7 +254,7 @@ func TestCustomConnectionDecision_IT01(t *testing.T) {
 	})
 	t.Run("AZ-09 too late", func(t *testing.T) {
 		form := s.open(owner).form("allow")
-		s.Advance(oauthserver.RequestLifetime)
+		s.Advance(lifetimes.Request)
 		if page := s.decide(owner, form); page.status != http.StatusBadRequest || !strings.Contains(page.text(), "authorization request not found or expired") {
 			t.Errorf("%d %s", page.status, page.text())
 		}

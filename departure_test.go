@@ -11,14 +11,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/partnerkit/partnerkit"
+
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
@@ -351,7 +352,7 @@ func TestTakeOver(t *testing.T) {
 	})
 	t.Run("REF-08 a lost response is repeated after a take-over", func(t *testing.T) {
 		t.Parallel()
-		d := newDepartures(t, func(c *partnerkit.Config) { c.OAuth.RefreshRetry = oauthserver.AccessTokenLifetime })
+		d := newDepartures(t, func(c *partnerkit.Config) { c.OAuth.RefreshRetry = lifetimes.AccessToken })
 		app := d.Connect(partnertest.ConnectOptions{})
 		first := d.refresh(app).Want(http.StatusOK)
 		d.leave(partnertest.User)

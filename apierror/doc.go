@@ -22,7 +22,7 @@
 // handler can therefore neither forget the no-store headers of an OAuth error nor show
 // the text of a database error.
 //
-// The Writer translates an [Error] returned by an OAuth handler, and an [OAuthError]
+// The Writer translates an [Error] returned by an OAuth handler, and an error of the OAuth server
 // returned by a standard one, so code that both kinds of handler share can return either.
 // Any other error is an internal error: the client gets a 5xx with a request id, and the
 // log gets the same id and the cause.

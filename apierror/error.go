@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/partnerkit/partnerkit/internal/text"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 )
 
 // An Error is a failure in the standard shape. It is immutable: the With
@@ -94,7 +94,7 @@ func (e *Error) WithDetails(details any) *Error {
 // rounded up, at least 1. A 429 without it says 1.
 func (e *Error) WithRetryAfter(wait time.Duration) *Error {
 	changed := *e
-	changed.retryAfter = wholeSeconds(wait)
+	changed.retryAfter = oautherror.WholeSeconds(wait)
 	return &changed
 }
 
@@ -112,7 +112,7 @@ func (e *Error) WithScope(scope string) *Error {
 // a bearer token has one.
 func (e *Error) WithReason(reason string) *Error {
 	changed := *e
-	changed.reason = describable(text.Clip(reason, maxDescription))
+	changed.reason = oautherror.Describable(reason)
 	return &changed
 }
 
@@ -120,12 +120,4 @@ func (e *Error) WithReason(reason string) *Error {
 func HasCode(err error, code Code) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e != nil && e.code == code
-}
-
-func wholeSeconds(wait time.Duration) int {
-	seconds := wait / time.Second
-	if wait%time.Second > 0 {
-		seconds++
-	}
-	return int(max(1, seconds))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 )
 
 // An error with a code of the host's own.
@@ -65,15 +66,15 @@ func Example() {
 func ExampleWriter_OAuth() {
 	token := func(_ http.ResponseWriter, r *http.Request) error {
 		if err := r.ParseForm(); err != nil {
-			return apierror.NewOAuth(apierror.InvalidRequest, "the form is not well-formed")
+			return oautherror.New(oautherror.InvalidRequest, "the form is not well-formed")
 		}
 		if len(r.PostForm["code"]) > 1 {
-			return apierror.NewOAuth(apierror.InvalidRequest, "code is sent more than once")
+			return oautherror.New(oautherror.InvalidRequest, "code is sent more than once")
 		}
 		if r.PostForm.Get("grant_type") != "authorization_code" {
-			return apierror.NewOAuth(apierror.UnsupportedGrantType, "")
+			return oautherror.New(oautherror.UnsupportedGrantType, "")
 		}
-		return apierror.GrantError(apierror.GrantExpired)
+		return oautherror.Grant(oautherror.GrantExpired)
 	}
 	handler := apierror.Writer{OmitDeprecatedMessage: true}.OAuth(token)
 

@@ -14,9 +14,10 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/codes"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 )
 
-var oauthCodes = map[apierror.OAuthCode]int{
+var oauthCodes = map[oautherror.Code]int{
 	"invalid_request": 400, "invalid_client": 401, "invalid_grant": 400, "invalid_scope": 400,
 	"invalid_target": 400, "unsupported_grant_type": 400, "authorization_pending": 400, "slow_down": 400,
 	"access_denied": 400, "expired_token": 400, "invalid_redirect_uri": 400, "invalid_client_metadata": 400,
@@ -33,31 +34,31 @@ func TestOAuthErrors_OERR01_OERR02(t *testing.T) {
 		err    error
 	}
 	tests := []test{
-		{name: "described", err: apierror.NewOAuth(apierror.InvalidScope, "books:burn is not registered")},
-		{name: "characters that RFC 6749 refuses", err: apierror.NewOAuth(apierror.InvalidScope, "\"a\\b\"\x00\n日")},
-		{name: "without the deprecated member", writer: apierror.Writer{OmitDeprecatedMessage: true}, err: apierror.NewOAuth(apierror.InvalidTarget, "resource is relative")},
-		{name: "without the deprecated member and description", writer: apierror.Writer{OmitDeprecatedMessage: true}, err: apierror.NewOAuth(apierror.SlowDown, "")},
-		{name: "Basic", r: withAuthorization("Basic abc"), err: apierror.NewOAuth(apierror.InvalidClient, "")},
-		{name: "Basic, other case", r: withAuthorization("bASIC abc"), err: apierror.NewOAuth(apierror.InvalidClient, "")},
-		{name: "Basic, malformed", r: withAuthorization("Basic"), err: apierror.NewOAuth(apierror.InvalidClient, "")},
-		{name: "Basic, named service", writer: apierror.Writer{Service: "Acme Books"}, r: withAuthorization("Basic abc"), err: apierror.NewOAuth(apierror.InvalidClient, "")},
-		{name: "Bearer is no reason for a Basic challenge", r: withAuthorization("Bearer abc"), err: apierror.NewOAuth(apierror.InvalidClient, "")},
-		{name: "a scheme that only begins like it", r: withAuthorization("Basically abc"), err: apierror.NewOAuth(apierror.InvalidClient, "")},
-		{name: "Basic, but not invalid_client", r: withAuthorization("Basic abc"), err: apierror.NewOAuth(apierror.InvalidGrant, "")},
-		{name: "rate limit, rounded up", err: apierror.OAuthTooManyRequests(2001 * time.Millisecond)},
-		{name: "rate limit, at least one second", err: apierror.OAuthTooManyRequests(-time.Hour)},
-		{name: "server_error shows nothing", err: apierror.NewOAuth(apierror.ServerError, "secret")},
+		{name: "described", err: oautherror.New(oautherror.InvalidScope, "books:burn is not registered")},
+		{name: "characters that RFC 6749 refuses", err: oautherror.New(oautherror.InvalidScope, "\"a\\b\"\x00\n日")},
+		{name: "without the deprecated member", writer: apierror.Writer{OmitDeprecatedMessage: true}, err: oautherror.New(oautherror.InvalidTarget, "resource is relative")},
+		{name: "without the deprecated member and description", writer: apierror.Writer{OmitDeprecatedMessage: true}, err: oautherror.New(oautherror.SlowDown, "")},
+		{name: "Basic", r: withAuthorization("Basic abc"), err: oautherror.New(oautherror.InvalidClient, "")},
+		{name: "Basic, other case", r: withAuthorization("bASIC abc"), err: oautherror.New(oautherror.InvalidClient, "")},
+		{name: "Basic, malformed", r: withAuthorization("Basic"), err: oautherror.New(oautherror.InvalidClient, "")},
+		{name: "Basic, named service", writer: apierror.Writer{Service: "Acme Books"}, r: withAuthorization("Basic abc"), err: oautherror.New(oautherror.InvalidClient, "")},
+		{name: "Bearer is no reason for a Basic challenge", r: withAuthorization("Bearer abc"), err: oautherror.New(oautherror.InvalidClient, "")},
+		{name: "a scheme that only begins like it", r: withAuthorization("Basically abc"), err: oautherror.New(oautherror.InvalidClient, "")},
+		{name: "Basic, but not invalid_client", r: withAuthorization("Basic abc"), err: oautherror.New(oautherror.InvalidGrant, "")},
+		{name: "rate limit, rounded up", err: oautherror.TooManyRequests(2001 * time.Millisecond)},
+		{name: "rate limit, at least one second", err: oautherror.TooManyRequests(-time.Hour)},
+		{name: "server_error shows nothing", err: oautherror.New(oautherror.ServerError, "secret")},
 		{name: "storage fault, OERR-04", err: fmt.Errorf("redeem code: %w", errors.New("secret"))},
-		{name: "wrapped", err: fmt.Errorf("refresh: %w", apierror.GrantError(apierror.GrantRevoked))},
+		{name: "wrapped", err: fmt.Errorf("refresh: %w", oautherror.Grant(oautherror.GrantRevoked))},
 	}
-	for _, reason := range []apierror.GrantReason{
-		apierror.GrantUnexplained, apierror.GrantCodeUsed, apierror.GrantExpired, apierror.GrantRedirectMismatch,
-		apierror.GrantPKCEFailed, apierror.GrantRevoked, apierror.GrantReuseDetected,
+	for _, reason := range []oautherror.Reason{
+		oautherror.GrantUnexplained, oautherror.GrantCodeUsed, oautherror.GrantExpired, oautherror.GrantRedirectMismatch,
+		oautherror.GrantPKCEFailed, oautherror.GrantRevoked, oautherror.GrantReuseDetected,
 	} {
-		tests = append(tests, test{name: "grant", err: apierror.GrantError(reason)})
+		tests = append(tests, test{name: "grant", err: oautherror.Grant(reason)})
 	}
 	for _, code := range sortedKeys(oauthCodes) {
-		tests = append(tests, test{name: "bare", err: apierror.NewOAuth(code, "")})
+		tests = append(tests, test{name: "bare", err: oautherror.New(code, "")})
 	}
 
 	var all strings.Builder
@@ -79,7 +80,7 @@ func TestOAuthStatusAndHeaders_OERR02(t *testing.T) {
 	for code, status := range oauthCodes {
 		t.Run(string(code), func(t *testing.T) {
 			t.Parallel()
-			response := oauth(apierror.Writer{}, get(), apierror.NewOAuth(code, ""))
+			response := oauth(apierror.Writer{}, get(), oautherror.New(code, ""))
 			if response.StatusCode != status {
 				t.Errorf("status %d, want %d", response.StatusCode, status)
 			}
@@ -110,12 +111,12 @@ func TestGrantReasons_TOK08(t *testing.T) {
 	for _, reason := range []string{
 		"code already used", "expired", "redirect_uri mismatch", "PKCE verification failed", "revoked", "refresh token reuse detected",
 	} {
-		if got := apierror.NewOAuth(apierror.InvalidGrant, reason).Description(); got != reason {
+		if got := oautherror.New(oautherror.InvalidGrant, reason).Description; got != reason {
 			t.Errorf("%q became %q", reason, got)
 		}
 	}
 	for _, other := range []string{"", "token of another client", "Expired"} {
-		if got := apierror.NewOAuth(apierror.InvalidGrant, other).Description(); got != "" {
+		if got := oautherror.New(oautherror.InvalidGrant, other).Description; got != "" {
 			t.Errorf("%q became %q", other, got)
 		}
 	}
@@ -132,7 +133,7 @@ func TestOAuthRateLimit_OLIM04(t *testing.T) {
 	}
 	for _, test := range tests {
 		for _, err := range []error{
-			apierror.OAuthTooManyRequests(test.wait),
+			oautherror.TooManyRequests(test.wait),
 			apierror.TooManyRequests(test.wait),
 			codes.AppRateLimited.New().WithRetryAfter(test.wait),
 		} {
@@ -172,12 +173,12 @@ func TestTranslation_OERR03(t *testing.T) {
 		fmt.Fprintf(&all, "# OAuth: %v\n%s\n", err, dump(t, oauth(apierror.Writer{}, withAuthorization("Basic abc"), err)))
 	}
 	for _, err := range []error{
-		apierror.NewOAuth(apierror.InvalidClient, ""),
-		apierror.NewOAuth(apierror.InvalidRequest, "grant_type is missing"),
-		apierror.NewOAuth(apierror.SlowDown, ""),
-		apierror.NewOAuth(apierror.AccessDenied, ""),
-		apierror.NewOAuth(apierror.ServerError, "secret"),
-		apierror.OAuthTooManyRequests(7 * time.Second),
+		oautherror.New(oautherror.InvalidClient, ""),
+		oautherror.New(oautherror.InvalidRequest, "grant_type is missing"),
+		oautherror.New(oautherror.SlowDown, ""),
+		oautherror.New(oautherror.AccessDenied, ""),
+		oautherror.New(oautherror.ServerError, "secret"),
+		oautherror.TooManyRequests(7 * time.Second),
 	} {
 		fmt.Fprintf(&all, "# standard: %v\n%s\n", err, dump(t, standard(apierror.Writer{}, get(), err)))
 	}
@@ -187,7 +188,7 @@ func TestTranslation_OERR03(t *testing.T) {
 // OERR-04: an internal error is a server error, regardless of its text.
 func TestFaultsAreServerErrors_OERR04(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{errors.New("invalid_grant"), fmt.Errorf("%w", http.ErrHandlerTimeout), (*apierror.OAuthError)(nil), &apierror.OAuthError{}} {
+	for _, err := range []error{errors.New("invalid_grant"), fmt.Errorf("%w", http.ErrHandlerTimeout), (*oautherror.Error)(nil), &oautherror.Error{}} {
 		response := oauth(apierror.Writer{}, get(), err)
 		var body map[string]string
 		if err := json.NewDecoder(response.Body).Decode(&body); err != nil {

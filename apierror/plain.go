@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 )
 
 // Invalid returns a 400 for a request that breaks rules. Its message is the list of problems,
@@ -71,7 +73,7 @@ func UnsupportedMediaType(accepted string) *Error {
 // TooManyRequests returns a 429 without code. An OAuth handler returns it too: the
 // response is then temporarily_unavailable.
 func TooManyRequests(wait time.Duration) *Error {
-	e := plain(http.StatusTooManyRequests, tooManyRequests, wholeSeconds(wait))
+	e := plain(http.StatusTooManyRequests, tooManyRequests, oautherror.WholeSeconds(wait))
 	return e.WithRetryAfter(wait)
 }
 

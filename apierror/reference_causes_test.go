@@ -4,6 +4,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/examples/books/ledger"
 	"github.com/partnerkit/partnerkit/internal/codes"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 )
 
 const referenceHead = `# Errors
@@ -128,34 +129,34 @@ type cause struct {
 }
 
 var oauthCauses = []struct {
-	code apierror.OAuthCode
+	code oautherror.Code
 	when string
 }{
-	{apierror.InvalidRequest, "a parameter is missing, repeated or malformed, or the body cannot be read"},
-	{apierror.InvalidClient, "client_id missing or unknown, app suspended or deactivated, secret missing or wrong, or a PUBLIC client where a secret is needed. With HTTP Basic the answer has a `WWW-Authenticate: Basic` challenge. More than 30 in a minute close the endpoint to this address and client for a minute"},
-	{apierror.InvalidGrant, "the code, refresh token, device code or session token cannot be redeemed; see below"},
-	{apierror.InvalidScope, "a scope that the app did not register (device flow), or more than the grant has (refresh)"},
-	{apierror.InvalidTarget, "resource is not one absolute URI on the API's origin"},
-	{apierror.UnsupportedGrantType, "grant_type is none of those in the metadata"},
-	{apierror.AuthorizationPending, "device flow: the user has not decided yet; keep polling"},
-	{apierror.SlowDown, "device flow: polled faster than the interval"},
-	{apierror.AccessDenied, "device flow: the person said no, or may not use the app any more. At a refresh: the person who connected the app may not use it now, or none of the granted scopes is allowed now, as the description says; the refresh token stays valid, so keep it and try again later. Registration: the organization has as many apps as it may have"},
-	{apierror.ExpiredToken, "device flow: the 10 minutes are over"},
-	{apierror.InvalidRedirectURI, "registration: redirect_uris breaks its rules"},
-	{apierror.InvalidClientMetadata, "registration: another member is missing or malformed"},
-	{apierror.TemporarilyUnavailable, "a rate limit or a lockout; `Retry-After` has the seconds that the description names"},
-	{apierror.ServerError, "an internal error of the service, 500 or 503; the description has a request id"},
+	{oautherror.InvalidRequest, "a parameter is missing, repeated or malformed, or the body cannot be read"},
+	{oautherror.InvalidClient, "client_id missing or unknown, app suspended or deactivated, secret missing or wrong, or a PUBLIC client where a secret is needed. With HTTP Basic the answer has a `WWW-Authenticate: Basic` challenge. More than 30 in a minute close the endpoint to this address and client for a minute"},
+	{oautherror.InvalidGrant, "the code, refresh token, device code or session token cannot be redeemed; see below"},
+	{oautherror.InvalidScope, "a scope that the app did not register (device flow), or more than the grant has (refresh)"},
+	{oautherror.InvalidTarget, "resource is not one absolute URI on the API's origin"},
+	{oautherror.UnsupportedGrantType, "grant_type is none of those in the metadata"},
+	{oautherror.AuthorizationPending, "device flow: the user has not decided yet; keep polling"},
+	{oautherror.SlowDown, "device flow: polled faster than the interval"},
+	{oautherror.AccessDenied, "device flow: the person said no, or may not use the app any more. At a refresh: the person who connected the app may not use it now, or none of the granted scopes is allowed now, as the description says; the refresh token stays valid, so keep it and try again later. Registration: the organization has as many apps as it may have"},
+	{oautherror.ExpiredToken, "device flow: the 10 minutes are over"},
+	{oautherror.InvalidRedirectURI, "registration: redirect_uris breaks its rules"},
+	{oautherror.InvalidClientMetadata, "registration: another member is missing or malformed"},
+	{oautherror.TemporarilyUnavailable, "a rate limit or a lockout; `Retry-After` has the seconds that the description names"},
+	{oautherror.ServerError, "an internal error of the service, 500 or 503; the description has a request id"},
 }
 
 var grantCauses = []struct {
-	reason apierror.GrantReason
+	reason oautherror.Reason
 	when   string
 }{
-	{apierror.GrantUnexplained, "not found, or another client's; the app is no longer installed, or the person's consent has ended; a code whose person may not use the app, or of whose scopes none is allowed, at its redemption; and every failure of a token exchange"},
-	{apierror.GrantCodeUsed, "the code has been redeemed before. A complete replay by its own client also ends the tokens that it gave"},
-	{apierror.GrantExpired, "the code is older than 10 minutes, the refresh token older than 30 days"},
-	{apierror.GrantRedirectMismatch, "redirect_uri is not the one of the authorization request; the code is used up"},
-	{apierror.GrantPKCEFailed, "code_verifier does not match the challenge, or there was none; the code is used up"},
-	{apierror.GrantRevoked, "the refresh token was revoked: by the app, by the business, or with its family"},
-	{apierror.GrantReuseDetected, "the refresh token had been used before: the whole family is revoked now"},
+	{oautherror.GrantUnexplained, "not found, or another client's; the app is no longer installed, or the person's consent has ended; a code whose person may not use the app, or of whose scopes none is allowed, at its redemption; and every failure of a token exchange"},
+	{oautherror.GrantCodeUsed, "the code has been redeemed before. A complete replay by its own client also ends the tokens that it gave"},
+	{oautherror.GrantExpired, "the code is older than 10 minutes, the refresh token older than 30 days"},
+	{oautherror.GrantRedirectMismatch, "redirect_uri is not the one of the authorization request; the code is used up"},
+	{oautherror.GrantPKCEFailed, "code_verifier does not match the challenge, or there was none; the code is used up"},
+	{oautherror.GrantRevoked, "the refresh token was revoked: by the app, by the business, or with its family"},
+	{oautherror.GrantReuseDetected, "the refresh token had been used before: the whole family is revoked now"},
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/examples/books/ledger"
 	"github.com/partnerkit/partnerkit/internal/codes"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 )
 
 // reference is the file that partners read. It is written from internal/codes:
@@ -102,10 +103,10 @@ func writePlain(t *testing.T, b *strings.Builder) {
 func writeOAuth(t *testing.T, b *strings.Builder) {
 	t.Helper()
 	b.WriteString(referenceOAuth)
-	explained := map[apierror.OAuthCode]bool{}
+	explained := map[oautherror.Code]bool{}
 	for _, c := range oauthCauses {
 		explained[c.code] = true
-		fmt.Fprintf(b, "| `%s` | %d | %s |\n", c.code, apierror.NewOAuth(c.code, "").Status(), c.when)
+		fmt.Fprintf(b, "| `%s` | %d | %s |\n", c.code, oautherror.New(c.code, "").Status, c.when)
 	}
 	for code := range oauthCodes {
 		if !explained[code] {
@@ -115,7 +116,7 @@ func writeOAuth(t *testing.T, b *strings.Builder) {
 	b.WriteString(referenceGrants)
 	for _, c := range grantCauses {
 		reason := "(absent)"
-		if text := apierror.GrantError(c.reason).Description(); text != "" {
+		if text := oautherror.Grant(c.reason).Description; text != "" {
 			reason = "`" + text + "`"
 		}
 		fmt.Fprintf(b, "| %s | %s |\n", reason, c.when)

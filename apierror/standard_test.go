@@ -15,6 +15,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/logtest"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 )
 
 // ERR-01, ERR-03: every code with its status, texts and params.
@@ -274,7 +275,7 @@ func TestHasCode(t *testing.T) {
 		t.Error("an empty validation is an error")
 	}
 	cause := errors.New("cause")
-	if !errors.Is(apierror.Internal(cause), cause) || !errors.Is(apierror.NewOAuth(apierror.ServerError, "").WithCause(cause), cause) {
+	if !errors.Is(apierror.Internal(cause), cause) || !errors.Is(oautherror.New(oautherror.ServerError, "").WithCause(cause), cause) {
 		t.Error("the cause is lost")
 	}
 }

@@ -22,23 +22,6 @@ func interpolate(template string, params []string) string {
 	return strings.NewReplacer(pairs...).Replace(template)
 }
 
-// describable makes text fit for error_description: RFC 6749 section 5.2 allows
-// printable ASCII without the double quote and the backslash.
-func describable(text string) string {
-	allowed := func(r rune) rune {
-		switch {
-		case r == '"':
-			return '\''
-		case r == '\\':
-			return '/'
-		case r < 0x20 || r > 0x7e:
-			return '?'
-		}
-		return r
-	}
-	return strings.Map(allowed, text)
-}
-
 // quoted writes a quoted-string of RFC 9110 section 5.6.4 for a header.
 func quoted(text string) string {
 	var b strings.Builder

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 )
 
 // standardFrom finds the standard error in err, or makes one. What is not an
@@ -14,8 +16,8 @@ func standardFrom(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok && e != nil && e.status != 0 {
 		return e
 	}
-	if e, ok := errors.AsType[*OAuthError](err); ok && e != nil && e.status != 0 {
-		return e.standard()
+	if e, ok := errors.AsType[*oautherror.Error](err); ok && e != nil && e.Status != 0 {
+		return standardOf(e)
 	}
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return TooLarge(e.Limit)
@@ -24,49 +26,50 @@ func standardFrom(err error) *Error {
 }
 
 // oauthFrom is standardFrom for the other shape.
-func oauthFrom(err error) *OAuthError {
-	if e, ok := errors.AsType[*OAuthError](err); ok && e != nil && e.status != 0 {
+func oauthFrom(err error) *oautherror.Error {
+	if e, ok := errors.AsType[*oautherror.Error](err); ok && e != nil && e.Status != 0 {
 		return e
 	}
 	return standardFrom(err).oauth()
 }
 
-func (e *Error) oauth() *OAuthError {
+func (e *Error) oauth() *oautherror.Error {
 	switch e.status {
 	case http.StatusTooManyRequests:
-		return OAuthTooManyRequests(time.Duration(e.retryAfter) * time.Second)
+		return oautherror.TooManyRequests(time.Duration(e.retryAfter) * time.Second)
 	case http.StatusUnauthorized:
-		return NewOAuth(InvalidClient, "") // its text speaks of access tokens
+		return oautherror.New(oautherror.InvalidClient, "") // its text speaks of access tokens
 	}
 	if e.status >= 500 {
-		return &OAuthError{code: ServerError, status: e.status}
+		return &oautherror.Error{Code: oautherror.ServerError, Status: e.status}
 	}
-	made := NewOAuth(InvalidRequest, strings.Join(e.Messages(), "; "))
+	made := oautherror.New(oautherror.InvalidRequest, strings.Join(e.Messages(), "; "))
 	if e.status == http.StatusMethodNotAllowed {
 		// HTTP's own status: a client that used the wrong method has not sent an
 		// OAuth request that a 400 could be about.
-		made.status, made.allow = e.status, e.allow
+		made.Status, made.Allow = e.status, e.allow
 	}
 	return made
 }
 
-func (e *OAuthError) standard() *Error {
-	switch e.status {
+// standardOf is e in the standard shape.
+func standardOf(e *oautherror.Error) *Error {
+	switch e.Status {
 	case http.StatusTooManyRequests:
-		return TooManyRequests(time.Duration(e.retryAfter) * time.Second)
+		return TooManyRequests(time.Duration(e.RetryAfter) * time.Second)
 	case http.StatusUnauthorized:
 		return Unauthorized()
 	}
-	if e.status >= 500 {
-		return plain(e.status, "internal error")
+	if e.Status >= 500 {
+		return plain(e.Status, "internal error")
 	}
-	if e.code == AccessDenied {
-		return Forbidden(e.description)
+	if e.Code == oautherror.AccessDenied {
+		return Forbidden(e.Description)
 	}
-	if e.description == "" {
-		return Invalid(string(e.code))
+	if e.Description == "" {
+		return Invalid(string(e.Code))
 	}
-	return Invalid(e.description)
+	return Invalid(e.Description)
 }
 
 // isGoneClient reports whether err only says that the client has gone: net/http cancels the

@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/logtest"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 )
 
 // everyError is one error of each code, and those without a code.
@@ -21,7 +22,7 @@ func everyError() []error {
 	all := []error{
 		apierror.Invalid("one"), apierror.Invalid("one", "two"), missing.Err(), apierror.Unauthorized(), apierror.NotFound("invoice"), apierror.MethodNotAllowed("GET"),
 		apierror.TooLarge(7), apierror.UnsupportedMediaType("text/plain"), apierror.TooManyRequests(time.Minute), apierror.Internal(errors.New("hunter2")), errors.New("hunter2"),
-		apierror.Unavailable(errors.New("hunter2")), codes.InvalidValues(codes.ValueDetail{Key: "k", Reason: "must be a string"}), apierror.GrantError(apierror.GrantExpired),
+		apierror.Unavailable(errors.New("hunter2")), codes.InvalidValues(codes.ValueDetail{Key: "k", Reason: "must be a string"}), oautherror.Grant(oautherror.GrantExpired),
 	}
 	for _, entry := range codes.All() {
 		values := []any{}

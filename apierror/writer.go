@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/partnerkit/partnerkit/internal/header"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 )
 
 // A Writer writes the responses to failures. The zero value works: it logs nothing and calls
@@ -81,9 +82,9 @@ func (wr Writer) WriteStandard(w http.ResponseWriter, r *http.Request, err error
 }
 
 type oauthBody struct {
-	Error       OAuthCode `json:"error"`
-	Description string    `json:"error_description,omitempty"`
-	Message     string    `json:"message,omitempty"`
+	Error       oautherror.Code `json:"error"`
+	Description string          `json:"error_description,omitempty"`
+	Message     string          `json:"message,omitempty"`
 }
 
 // WriteOAuth writes err in the OAuth shape. It is for middleware that has no
@@ -94,29 +95,29 @@ type oauthBody struct {
 func (wr Writer) WriteOAuth(w http.ResponseWriter, r *http.Request, err error) {
 	err = wr.responded(w, r, err)
 	e := oauthFrom(err)
-	description := e.description
-	if e.status >= 500 {
+	description := e.Description
+	if e.Status >= 500 {
 		id := requestID(w, r)
 		wr.logFailure(r, id, err)
 		description = interpolate(internalMessage, []string{id})
 	}
 	wr.logMisuse(r, err)
 
-	prepareHeader(w.Header(), e.allow)
-	if _, basic := header.Authorization(r.Header, "Basic"); basic && e.status == http.StatusUnauthorized {
+	prepareHeader(w.Header(), e.Allow)
+	if _, basic := header.Authorization(r.Header, "Basic"); basic && e.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Basic realm="+quoted(wr.service()))
 	}
-	if e.retryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
 	}
-	body := oauthBody{Error: e.code, Description: description}
+	body := oauthBody{Error: e.Code, Description: description}
 	if !wr.OmitDeprecatedMessage {
 		body.Message = description
 		if description == "" {
-			body.Message = string(e.code)
+			body.Message = string(e.Code)
 		}
 	}
-	wr.send(w, r, e.status, body)
+	wr.send(w, r, e.Status, body)
 }
 
 // internalMessage is the only message that a client gets about an internal error.

@@ -12,8 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/events/eventstore"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -38,7 +38,7 @@ func TestRedaction(t *testing.T) {
 	}
 	// Removed, and back in time.
 	k.Must(k.OAuth.Uninstall(t.Context(), p.app.ID, "biz_1", partnertest.User))
-	k.Clock.Advance(oauthserver.RedactDelay - time.Hour)
+	k.Clock.Advance(lifetimes.RedactDelay - time.Hour)
 	back := connected{k, p.app, k.Connect(p.app, "biz_1", allScopes)}
 	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
 	k.Clock.Advance(2 * time.Hour)
@@ -48,7 +48,7 @@ func TestRedaction(t *testing.T) {
 	back.list("resourceId=inv_1").shows(`inv_1 note "a"`)
 	// Removed for good, and back too late.
 	k.Must(k.OAuth.RevokeAccess(t.Context(), p.app.ID, "biz_1", partnertest.User))
-	k.Clock.Advance(oauthserver.RedactDelay)
+	k.Clock.Advance(lifetimes.RedactDelay)
 	if n := redacted(); n != 1 {
 		t.Errorf("%d notices", n)
 	}

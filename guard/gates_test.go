@@ -12,8 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -113,7 +113,7 @@ var gates = map[string]gate{
 	"wrong token":     {func(*api) []with { return []with{bearer(secret.New(secret.AccessToken).Reveal())} }, unauthorized(invalidChallenge(notValid))},
 	"malformed token": {func(*api) []with { return []with{bearer("x y")} }, unauthorized(invalidChallenge(notValid))},
 	"expired": ending(expired, func(k *api, _ fixture.Tokens) error {
-		k.Clock.Advance(oauthserver.AccessTokenLifetime)
+		k.Clock.Advance(lifetimes.AccessToken)
 		return nil
 	}),
 	"revoked": ending(revoked, func(k *api, g fixture.Tokens) error {

@@ -53,7 +53,7 @@ func newAPIHarness(t testing.TB, changes ...func(*oauthserver.Config)) *apiHarne
 func newAPIHarnessOn(t testing.TB, open testdb.Opener, changes ...func(*oauthserver.Config)) *apiHarness {
 	t.Helper()
 	k := &apiHarness{ip: "192.0.2.1", Harness: harness.New(t, open, append([]func(*oauthserver.Config){func(c *oauthserver.Config) {
-		c.AppURL, c.SessionTokens = appOrigin, apiSessions{}
+		c.AppURL, c.SessionTokens = appOrigin, apiSessions{}.VerifySessionToken
 	}}, changes...)...)}
 	k.Host.AddBusiness(apiUser, oauthserver.Business{ID: apiBusiness})
 	k.API = k.OAuth.APIHandler()

@@ -176,15 +176,16 @@ type Options struct {
 	OrganizationName func(ctx context.Context, organizationID string) (string, error)
 	// ExchangeRefresh adds a refresh token to the response of token exchange.
 	ExchangeRefresh bool
-	// SessionTokens verifies subject tokens of the host's own format; nil means the
-	// tokens of [Server.IssueSessionToken].
-	SessionTokens SessionTokenVerifier
+	// SessionTokens verifies subject tokens of the host's own format; nil means the tokens of
+	// [Server.IssueSessionToken]. An error that wraps [ErrInternal] is an internal error; any
+	// other error means that the token is not valid.
+	SessionTokens func(ctx context.Context, app partner.App, token string, now time.Time) (SessionToken, error)
 	// KeyRotation is the age of the newest signing key at which [Server.Run] creates
 	// another: at least an hour; 0 means 90 days; a negative value disables rotation.
 	KeyRotation time.Duration
-	// Registration decides about registrations without a registration token;
-	// nil refuses them.
-	Registration RegistrationPolicy
+	// Registration decides to which organization an app belongs that registers without a
+	// registration token; "" for none, [ErrRegistrationRefused] to refuse. Nil refuses all.
+	Registration func(r *http.Request) (organizationID string, err error)
 	// MaxApps is how many apps an organization may have that are not deactivated; 0
 	// means 100. It counts those of the console and those that registered with a
 	// registration token of the organization or that Registration put into it.
@@ -213,11 +214,7 @@ type Options struct {
 	Documents DocumentConfig
 }
 
-// RegistrationPolicy decides to which organization an app belongs that registers
-// without a registration token; "" for none, [ErrRegistrationRefused] to refuse.
-type RegistrationPolicy func(r *http.Request) (organizationID string, err error)
-
-// ErrRegistrationRefused is the error of a [RegistrationPolicy] that rejects a registration.
+// ErrRegistrationRefused is the error of [Options].Registration that rejects a registration.
 var ErrRegistrationRefused = core.ErrRegistrationRefused
 
 // DocumentConfig is about client metadata documents.
@@ -327,7 +324,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	keys := &sessiontoken.Keys{Store: keyStore{cfg.Store}, Keyring: cfg.Keyring, Issuer: apiOrigin, Lifetime: cfg.Lifetimes.SessionToken}
 	if cfg.SessionTokens == nil {
-		cfg.SessionTokens = issuedTokens{keys}
+		cfg.SessionTokens = verifyIssued(keys)
 	}
 	documents, err := newDocuments(cfg)
 	if err != nil {
@@ -381,7 +378,7 @@ func (cfg *Config) core() core.Config {
 		OptionalScope: cfg.OptionalScope, PrivateKeyJWT: cfg.PrivateKeyJWT, PrivateUseSchemes: cfg.PrivateUseSchemes, RefreshRetry: cfg.RefreshRetry,
 		CustomConnections: cfg.CustomConnections, ExchangeRefresh: cfg.ExchangeRefresh, MaxApps: cfg.MaxApps, MaxConnections: cfg.MaxConnections,
 		VerifySessionToken: func(ctx context.Context, app partner.App, token string, now time.Time) (sessiontoken.Token, error) {
-			verified, err := cfg.SessionTokens.VerifySessionToken(ctx, app, token, now)
+			verified, err := cfg.SessionTokens(ctx, app, token, now)
 			return sessiontoken.Token(verified), err
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/oauthserver"
@@ -289,7 +290,7 @@ func TestDeviceOfSuspendedApp(t *testing.T) {
 
 	device, user = k.newDevice(publicID)
 	k.approveDevice(user)
-	k.Clock.Advance(oauthserver.DeviceCodeLifetime)
+	k.Clock.Advance(lifetimes.DeviceCode)
 	late.first.Store(false)
 	k.poll(publicID, device).refused(http.StatusUnauthorized, "invalid_client", "*")
 }

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 )
 
 // overHTTP puts the API host behind a real listener and returns a client's
@@ -56,7 +56,7 @@ func TestXOAuth2Code(t *testing.T) {
 				t.Errorf("token %+v", token)
 			}
 			old := *token
-			token.Expiry = token.Expiry.Add(-2 * oauthserver.AccessTokenLifetime)
+			token.Expiry = token.Expiry.Add(-2 * lifetimes.AccessToken)
 			next, err := config.TokenSource(t.Context(), token).Token()
 			if err != nil || next.RefreshToken == old.RefreshToken || k.isLive(old.AccessToken) || !k.isLive(next.AccessToken) {
 				t.Fatalf("refresh: %v", err)

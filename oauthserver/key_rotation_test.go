@@ -75,7 +75,7 @@ func TestRotationForYears_META04(t *testing.T) {
 				t.Fatalf("%s signs and was not published an hour before: %v", kid, published)
 			}
 			token := r.issue(t, r.Server, m)
-			if _, err := other.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
+			if _, err := other.VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -140,7 +140,7 @@ func TestResealKeys(t *testing.T) {
 	if err := after.CheckKeys(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := after.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
+	if _, err := after.VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
 		t.Error(err)
 	}
 	if len(kids(keySet(t, after))) != 2 {

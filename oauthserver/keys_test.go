@@ -16,6 +16,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/harness"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/keyring"
@@ -209,9 +210,9 @@ func TestRotation_META04(t *testing.T) {
 	}
 
 	// The last token of the first key, until its last second.
-	r.clock.Advance(oauthserver.SessionTokenLifetime - 2*time.Second)
+	r.clock.Advance(lifetimes.SessionToken - 2*time.Second)
 	verify := func() error {
-		_, err := other.SessionVerifier().VerifySessionToken(t.Context(), app, old, r.clock.Now())
+		_, err := other.VerifySessionToken(t.Context(), app, old, r.clock.Now())
 		return err
 	}
 	if err := verify(); err != nil {
@@ -265,7 +266,7 @@ func TestRotations_META04(t *testing.T) {
 		r.clock.Advance(37 * time.Second)
 		for _, pair := range [][2]*oauthserver.Server{{r.Server, other}, {other, r.Server}} {
 			token := r.issue(t, pair[0], m)
-			if _, err := pair[1].SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
+			if _, err := pair[1].VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
 				t.Fatalf("at %v: %v", r.clock.Now().Sub(harness.Start), err)
 			}
 		}
@@ -368,7 +369,7 @@ func TestKeyReadings(t *testing.T) {
 	r := newDocumentHarness(t, nil)
 	app, m := r.embedded(t)
 	token := r.issue(t, r.Server, m)
-	verifier := r.SessionVerifier()
+	verifier := r.Server
 	count := func(token string) int {
 		r.env.Tap.Reset()
 		_, _ = verifier.VerifySessionToken(t.Context(), app, token, r.clock.Now())

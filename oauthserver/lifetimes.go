@@ -6,20 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/storage"
-)
-
-// The defaults of [Lifetimes].
-const (
-	RequestLifetime           = 5 * time.Minute
-	CodeLifetime              = 10 * time.Minute
-	AccessTokenLifetime       = 3600 * time.Second
-	RefreshTokenLifetime      = 30 * 24 * time.Hour
-	DeviceCodeLifetime        = 600 * time.Second
-	DeviceInterval            = 5 * time.Second
-	SessionTokenLifetime      = 60 * time.Second
-	RegistrationTokenLifetime = 24 * time.Hour
-	RedactDelay               = 48 * time.Hour
 )
 
 // Lifetimes are the lifetimes of tokens, codes and requests. The zero value of a field
@@ -56,11 +44,11 @@ const day = 24 * time.Hour
 // WithDefaults returns the lifetimes with a default in every field that is zero.
 func (l Lifetimes) WithDefaults() Lifetimes {
 	return Lifetimes{
-		Request: cmp.Or(l.Request, RequestLifetime), Code: cmp.Or(l.Code, CodeLifetime),
-		AccessToken: cmp.Or(l.AccessToken, AccessTokenLifetime), RefreshToken: cmp.Or(l.RefreshToken, RefreshTokenLifetime),
-		DeviceCode: cmp.Or(l.DeviceCode, DeviceCodeLifetime), DeviceInterval: cmp.Or(l.DeviceInterval, DeviceInterval),
-		SessionToken: cmp.Or(l.SessionToken, SessionTokenLifetime), RegistrationToken: cmp.Or(l.RegistrationToken, RegistrationTokenLifetime),
-		RedactDelay: cmp.Or(l.RedactDelay, RedactDelay),
+		Request: cmp.Or(l.Request, lifetimes.Request), Code: cmp.Or(l.Code, lifetimes.Code),
+		AccessToken: cmp.Or(l.AccessToken, lifetimes.AccessToken), RefreshToken: cmp.Or(l.RefreshToken, lifetimes.RefreshToken),
+		DeviceCode: cmp.Or(l.DeviceCode, lifetimes.DeviceCode), DeviceInterval: cmp.Or(l.DeviceInterval, lifetimes.DeviceInterval),
+		SessionToken: cmp.Or(l.SessionToken, lifetimes.SessionToken), RegistrationToken: cmp.Or(l.RegistrationToken, lifetimes.RegistrationToken),
+		RedactDelay: cmp.Or(l.RedactDelay, lifetimes.RedactDelay),
 	}
 }
 

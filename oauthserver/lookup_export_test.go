@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/outbound"
@@ -56,5 +57,7 @@ func (s *Server) KeySetHandler() http.Handler {
 	})
 }
 
-// SessionVerifier is the verifier that the configuration named, or the default.
-func (s *Server) SessionVerifier() SessionTokenVerifier { return s.cfg.SessionTokens }
+// VerifySessionToken calls the verifier that the configuration named, or the default.
+func (s *Server) VerifySessionToken(ctx context.Context, app partner.App, token string, now time.Time) (SessionToken, error) {
+	return s.cfg.SessionTokens(ctx, app, token, now)
+}

@@ -72,7 +72,7 @@ func FuzzSessionToken(f *testing.F) {
 	f.Add(b64(f, map[string]any{"alg": "HS256", "typ": "JWT", "kid": unb64(f, parts[0])["kid"]}) + "." + parts[1] + "." + parts[2])
 	f.Add(strings.Repeat(".", 100))
 	f.Add("{}")
-	verifier := r.SessionVerifier()
+	verifier := r.Server
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := verifier.VerifySessionToken(t.Context(), app, text, r.clock.Now())
 		switch {

@@ -254,17 +254,17 @@ func TestLoopbackPorts_AZ05(t *testing.T) {
 		uri      string
 		accepted bool
 	}{
-		"document":               {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:49152/cb", true},
-		"document, other path":   {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:49152/other", false},
-		"document, other host":   {oauthserver.LoopbackPortsDocuments, document, "http://localhost:49152/cb", false},
-		"document, with a query": {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:49152/cb?x", false},
+		"document":               {"", document, "http://127.0.0.1:49152/cb", true},
+		"document, other path":   {"", document, "http://127.0.0.1:49152/other", false},
+		"document, other host":   {"", document, "http://localhost:49152/cb", false},
+		"document, with a query": {"", document, "http://127.0.0.1:49152/cb?x", false},
 		"document, option off":   {oauthserver.LoopbackPortsOff, document, "http://127.0.0.1:49152/cb", false},
-		"document, port 0":       {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:0/cb", false},
-		"document, leading zero": {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:05000/cb", false},
-		"document, port 99999":   {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:99999/cb", false},
-		"document, port 65535":   {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:65535/cb", true},
-		"document, empty port":   {oauthserver.LoopbackPortsDocuments, document, "http://127.0.0.1:/cb", false},
-		"console":                {oauthserver.LoopbackPortsDocuments, public, "http://127.0.0.1:49152/cb", false},
+		"document, port 0":       {"", document, "http://127.0.0.1:0/cb", false},
+		"document, leading zero": {"", document, "http://127.0.0.1:05000/cb", false},
+		"document, port 99999":   {"", document, "http://127.0.0.1:99999/cb", false},
+		"document, port 65535":   {"", document, "http://127.0.0.1:65535/cb", true},
+		"document, empty port":   {"", document, "http://127.0.0.1:/cb", false},
+		"console":                {"", public, "http://127.0.0.1:49152/cb", false},
 		"console, option all":    {oauthserver.LoopbackPortsAll, public, "http://127.0.0.1:49152/cb", true},
 	} {
 		t.Run(name, func(t *testing.T) {

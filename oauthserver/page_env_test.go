@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/logtest"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
@@ -123,7 +124,7 @@ func (e *pageEnv) device(t testing.TB, app partner.App) oauthstore.DeviceCode {
 	now := e.clock.Now()
 	d := oauthstore.DeviceCode{
 		Standing: oauthstore.Standing{Owners: oauthstore.Owners{AppID: app.ID}}, ID: id.New(id.Device, now), UserCode: secret.NewUserCode(),
-		Scopes: app.Scopes, CreatedAt: now, ExpiresAt: now.Add(oauthserver.DeviceCodeLifetime),
+		Scopes: app.Scopes, CreatedAt: now, ExpiresAt: now.Add(lifetimes.DeviceCode),
 	}
 	if err := e.CreateDevice(t.Context(), d, secret.New(secret.DeviceCode).Digest()); err != nil {
 		t.Fatal(err)

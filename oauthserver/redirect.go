@@ -9,21 +9,20 @@ import (
 // differ from the registered one (RFC 8252 section 7.3).
 type LoopbackPorts string
 
-// The selections. Apps with a metadata document publish loopback URIs without a port,
-// since they cannot know the port; they are the default.
+// The selections. The zero value selects the apps with a metadata document, which publish
+// loopback URIs without a port, since they cannot know the port.
 const (
-	LoopbackPortsDocuments LoopbackPorts = ""
-	LoopbackPortsOff       LoopbackPorts = "off"
-	LoopbackPortsAll       LoopbackPorts = "all"
+	LoopbackPortsOff LoopbackPorts = "off"
+	LoopbackPortsAll LoopbackPorts = "all"
 )
 
 func (p LoopbackPorts) isKnown() bool {
-	return p == LoopbackPortsDocuments || p == LoopbackPortsOff || p == LoopbackPortsAll
+	return p == "" || p == LoopbackPortsOff || p == LoopbackPortsAll
 }
 
 // allow reports whether the port of a loopback redirect URI of the app may differ.
 func (p LoopbackPorts) allow(app partner.App) bool {
-	return p == LoopbackPortsAll || p == LoopbackPortsDocuments && app.Origin == partner.OriginDocument
+	return p == LoopbackPortsAll || p == "" && app.Origin == partner.OriginDocument
 }
 
 // RedirectRules are the rules for redirect URIs that depend on how an app is registered.

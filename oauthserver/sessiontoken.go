@@ -13,9 +13,6 @@ import (
 	"github.com/partnerkit/partnerkit/partner"
 )
 
-// MaxSessionToken is the maximum length of a session token in bytes.
-const MaxSessionToken = sessiontoken.MaxLength
-
 // SessionToken is the content of a verified subject token of token exchange.
 type SessionToken struct {
 	ID             string // jti: a token is used once
@@ -24,12 +21,6 @@ type SessionToken struct {
 	SessionID      string
 	InstallationID string // that the token was issued for; empty if the format has none
 	ExpiresAt      time.Time
-}
-
-// SessionTokenVerifier verifies subject tokens. An error that wraps [ErrInternal] is an
-// internal error; any other error means that the token is not valid.
-type SessionTokenVerifier interface {
-	VerifySessionToken(ctx context.Context, app partner.App, token string, now time.Time) (SessionToken, error)
 }
 
 // The reasons why no session token is issued; match with errors.Is.
@@ -92,8 +83,8 @@ func (s *Server) IssueSessionToken(ctx context.Context, t NewSessionToken) (stri
 	switch {
 	case err != nil:
 		return "", failure.Wrap("issue session token", err)
-	case len(token) > MaxSessionToken:
-		return "", fmt.Errorf("issue session token: the ids of user, business and session are too long for a token of %d bytes", MaxSessionToken)
+	case len(token) > sessiontoken.MaxLength:
+		return "", fmt.Errorf("issue session token: the ids of user, business and session are too long for a token of %d bytes", sessiontoken.MaxLength)
 	}
 	return token, nil
 }
@@ -138,15 +129,14 @@ func (s *Server) checkSessionUser(ctx context.Context, t NewSessionToken) error 
 	return nil
 }
 
-// issuedTokens verifies the tokens of [Server.IssueSessionToken].
-type issuedTokens struct{ keys *sessiontoken.Keys }
-
-// VerifySessionToken implements [SessionTokenVerifier]. Its errors quote nothing of the
+// verifyIssued verifies the tokens of [Server.IssueSessionToken]. Its errors quote nothing of the
 // token.
-func (v issuedTokens) VerifySessionToken(ctx context.Context, app partner.App, token string, now time.Time) (SessionToken, error) {
-	verified, err := v.keys.Verify(ctx, app.ClientID, token, now)
-	if _, rejected := errors.AsType[sessiontoken.Rejection](err); err != nil && !rejected {
-		return SessionToken{}, failure.Wrap("verify session token", err)
+func verifyIssued(keys *sessiontoken.Keys) func(ctx context.Context, app partner.App, token string, now time.Time) (SessionToken, error) {
+	return func(ctx context.Context, app partner.App, token string, now time.Time) (SessionToken, error) {
+		verified, err := keys.Verify(ctx, app.ClientID, token, now)
+		if _, rejected := errors.AsType[sessiontoken.Rejection](err); err != nil && !rejected {
+			return SessionToken{}, failure.Wrap("verify session token", err)
+		}
+		return SessionToken(verified), err
 	}
-	return SessionToken(verified), err
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/internal/harness"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -74,9 +75,9 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 		"no JWT":                      "session",
 		"one dot":                     parts[0] + "." + parts[1],
 		"three dots":                  token + ".x",
-		"many dots":                   strings.Repeat(".", oauthserver.MaxSessionToken),
+		"many dots":                   strings.Repeat(".", sessiontoken.MaxLength),
 		"many more dots":              strings.Repeat(".", 10<<20),
-		"oversized":                   token + strings.Repeat("A", oauthserver.MaxSessionToken),
+		"oversized":                   token + strings.Repeat("A", sessiontoken.MaxLength),
 		"padding":                     parts[0] + "=." + parts[1] + "." + parts[2],
 		"newline":                     parts[0] + "\n." + parts[1] + "." + parts[2],
 		"space before":                " " + token,
@@ -116,7 +117,7 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 		"payload and more":            signRaw(t, private, header, string(payload)+"{}"),
 		"claim twice":                 signRaw(t, private, header, strings.Replace(string(payload), "{", `{"sub":"usr_2",`, 1)),
 	}
-	verifier := r.SessionVerifier()
+	verifier := r.Server
 	for name, forged := range tests {
 		got, err := verifier.VerifySessionToken(t.Context(), app, forged, r.clock.Now())
 		if err == nil || errors.Is(err, oauthserver.ErrInternal) || got != (oauthserver.SessionToken{}) {
@@ -124,7 +125,7 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 			continue
 		}
 		for _, part := range strings.Split(forged, ".") {
-			if len(part) > 7 && len(forged) < 2*oauthserver.MaxSessionToken && strings.Contains(err.Error(), part) {
+			if len(part) > 7 && len(forged) < 2*sessiontoken.MaxLength && strings.Contains(err.Error(), part) {
 				t.Errorf("%s: the error repeats the token: %v", name, err)
 			}
 		}
@@ -141,13 +142,13 @@ func TestSessionTokenForgeries_TX02(t *testing.T) {
 func TestSessionTokenOfDots(t *testing.T) {
 	r := newDocumentHarness(t, nil)
 	app, _ := r.embedded(t)
-	for _, dots := range []int{oauthserver.MaxSessionToken, 10 << 20} {
+	for _, dots := range []int{sessiontoken.MaxLength, 10 << 20} {
 		token := strings.Repeat(".", dots)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := r.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now())
+		_, err := r.VerifySessionToken(t.Context(), app, token, r.clock.Now())
 		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > oauthserver.MaxSessionToken {
+		if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > sessiontoken.MaxLength {
 			t.Errorf("%d dots: %d bytes, %v", dots, took, err)
 		}
 	}
@@ -222,7 +223,7 @@ func TestSessionTokenClaims_TX02(t *testing.T) {
 		}
 		raw, err := json.Marshal(c)
 		mustDo(t, err)
-		_, err = r.SessionVerifier().VerifySessionToken(t.Context(), app, signRaw(t, private, header, string(raw)), r.clock.Now())
+		_, err = r.VerifySessionToken(t.Context(), app, signRaw(t, private, header, string(raw)), r.clock.Now())
 		if (err == nil) != test.fine || errors.Is(err, oauthserver.ErrInternal) {
 			t.Errorf("%s: %v", test.name, err)
 		}
@@ -230,7 +231,7 @@ func TestSessionTokenClaims_TX02(t *testing.T) {
 	good["aud"] = ""
 	raw, err := json.Marshal(good)
 	mustDo(t, err)
-	if _, err := r.SessionVerifier().VerifySessionToken(t.Context(), partner.App{}, signRaw(t, private, header, string(raw)), r.clock.Now()); err == nil {
+	if _, err := r.VerifySessionToken(t.Context(), partner.App{}, signRaw(t, private, header, string(raw)), r.clock.Now()); err == nil {
 		t.Error("accepted for no app at all")
 	}
 }

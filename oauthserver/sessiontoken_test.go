@@ -18,6 +18,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -109,7 +110,7 @@ func TestIssueSessionToken_TX02_TX07(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now())
+	got, err := r.VerifySessionToken(t.Context(), app, token, r.clock.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestIssueSessionToken_TX02_TX07(t *testing.T) {
 	}
 	byClient := m
 	byClient.AppID, byClient.ClientID, byClient.SessionID = "", app.ClientID, ""
-	got, err = r.SessionVerifier().VerifySessionToken(t.Context(), app, r.issue(t, r.Server, byClient), r.clock.Now())
+	got, err = r.VerifySessionToken(t.Context(), app, r.issue(t, r.Server, byClient), r.clock.Now())
 	if err != nil || !strings.HasPrefix(got.SessionID, "ses_") {
 		t.Errorf("by client_id, without a session: %+v, %v", got, err)
 	}
@@ -195,7 +196,7 @@ func TestIssueSessionTokenRefuses_TX05_TX07(t *testing.T) {
 	}
 	r := newDocumentHarness(t, nil)
 	_, m := r.embedded(t)
-	m.SessionID = strings.Repeat("x", oauthserver.MaxSessionToken)
+	m.SessionID = strings.Repeat("x", sessiontoken.MaxLength)
 	if token, err := r.IssueSessionToken(t.Context(), m); err == nil || token != "" || strings.Contains(err.Error(), "xx") {
 		t.Errorf("a token that no verifier takes: %v", err)
 	}
@@ -234,10 +235,10 @@ func TestSessionTokenFaults_TX04(t *testing.T) {
 	}
 	node := r.node(t, nil)
 	r.env.Tap.Arm(testdb.FaultError, 1)
-	if _, err := node.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); !errors.Is(err, oauthserver.ErrInternal) {
+	if _, err := node.VerifySessionToken(t.Context(), app, token, r.clock.Now()); !errors.Is(err, oauthserver.ErrInternal) {
 		t.Errorf("verify: %v", err)
 	}
-	if _, err := node.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
+	if _, err := node.VerifySessionToken(t.Context(), app, token, r.clock.Now()); err != nil {
 		t.Errorf("verify, once it works again: %v", err)
 	}
 }
@@ -250,7 +251,7 @@ func TestSessionTokenIsBoundToItsInstallation_TX04(t *testing.T) {
 	app, m := r.embedded(t)
 	exchange := func(token string) oauthstore.Outcome {
 		t.Helper()
-		verified, err := r.SessionVerifier().VerifySessionToken(t.Context(), app, token, r.clock.Now())
+		verified, err := r.VerifySessionToken(t.Context(), app, token, r.clock.Now())
 		mustDo(t, err)
 		issued, err := r.env.ExchangeSession(t.Context(), oauthstore.Exchange{
 			TokenID: verified.ID, ExpiresAt: verified.ExpiresAt, AppID: app.ID, BusinessID: verified.BusinessID,

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/locale"
@@ -98,8 +100,8 @@ func TestAdvance(t *testing.T) {
 	h := partnertest.New(t, withWhoami)
 	app := h.Connect(partnertest.ConnectOptions{})
 	before := h.Clock.Now()
-	h.Advance(oauthserver.AccessTokenLifetime)
-	if moved := h.Clock.Now().Sub(before); moved != oauthserver.AccessTokenLifetime {
+	h.Advance(lifetimes.AccessToken)
+	if moved := h.Clock.Now().Sub(before); moved != lifetimes.AccessToken {
 		t.Errorf("the clock moved by %v", moved)
 	}
 	app.Get("/whoami").Want(http.StatusUnauthorized)

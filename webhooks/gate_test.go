@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -59,7 +59,7 @@ func (r *harness) change(a app, change func(*partner.Webhook)) error {
 func (r *harness) uninstall(a app) error {
 	now := r.clock.Now()
 	_, err := r.EndInstallation(r.t.Context(), oauthstore.EndInstallation{
-		AppID: a.ID, BusinessID: a.business, Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(oauthserver.RedactDelay),
+		AppID: a.ID, BusinessID: a.business, Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(lifetimes.RedactDelay),
 		Record: func(partner.Installation) []partner.Event { return nil },
 	})
 	return err

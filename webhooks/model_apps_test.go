@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -28,7 +28,7 @@ func (m *model) uninstall() string {
 	}
 	now, e := m.clock.Now(), m.eventFor(kindUninstalled, app, b)
 	_, err := m.EndInstallation(m.t.Context(), oauthstore.EndInstallation{
-		AppID: m.apps[app].ID, BusinessID: business(b), Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(oauthserver.RedactDelay),
+		AppID: m.apps[app].ID, BusinessID: business(b), Status: partner.InstallationRemoved, Now: now, RedactAt: now.Add(lifetimes.RedactDelay),
 		Record: func(partner.Installation) []partner.Event { return []partner.Event{e} },
 	})
 	m.must(err)

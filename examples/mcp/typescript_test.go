@@ -10,8 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"time"
 )
 
 // META-07, API-10, REF-01: the TypeScript SDK's client, from the first 401 to a tool's
@@ -27,7 +26,7 @@ func TestTypeScriptSDK(t *testing.T) {
 	h := newHarness(t, settings{})
 	person := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/expire" {
-			h.clock.Advance(oauthserver.AccessTokenLifetime)
+			h.clock.Advance(time.Hour)
 			return
 		}
 		asked, _ := io.ReadAll(r.Body)

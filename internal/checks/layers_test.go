@@ -23,7 +23,7 @@ const module = "github.com/partnerkit/partnerkit"
 // theirs too.
 var floors = [][]string{
 	0: {"identity", "theme", "locale", "keyring", "clock", "apierror", "optional", "internal/bodies", "internal/strictjson", "internal/muxes", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/httpapi", "internal/look", "internal/compress", "internal/hostrequest", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/audited", "internal/testenv", "internal/serving", "internal/codes", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest", "internal/export"},
+		"internal/id", "internal/lifetimes", "internal/oautherror", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/httpapi", "internal/look", "internal/compress", "internal/hostrequest", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/audited", "internal/testenv", "internal/serving", "internal/codes", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest", "internal/export"},
 	1: {"partner", "events", "events/eventstore", "events/schemacheck", "analytics", "analytics/callstore", "audit", "idempotency/keystore"},
 	2: {"idempotency", "oauthserver", "oauthserver/oauthstore", "oauthserver/pages", "webhooks", "webhooks/webhookstore", "appdata", "appdata/valuestore"},
 	3: {"guard", "console", "console/consolestore", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/reference", "internal/fixture"},
@@ -41,21 +41,22 @@ var arrows = map[string][]string{
 	"webhooks":                 {"webhooks/webhookstore"},                       // likewise
 	"events":                   {"events/eventstore", "partner"},                // likewise, and its records
 	"events/eventstore":        {"partner"},
-	"theme":                    {"internal/hostrequest", "apierror"},                       // a theme by request, and the errors of its form
-	"internal/hostrequest":     {"identity"},                                               // the session of a request
-	"internal/openapi":         {"internal/schema"},                                        // references
-	"locale":                   {"internal/hostrequest", "identity"},                       // a language by request; scopes have descriptions
-	"analytics":                {"analytics/callstore"},                                    // what it asks of its store
-	"appdata":                  {"appdata/valuestore"},                                     // likewise
-	"console":                  {"console/consolestore"},                                   // likewise
-	"operator":                 {"console", "console/consolestore"},                        // listings are reviewed there
-	"internal/site":            {"console", "console/consolestore"},                        // how its listings stand
-	"console/pages":            {"internal/site", "console/consolestore"},                  // what it shares with operator/pages
-	"operator/pages":           {"internal/site", "console", "console/consolestore"},       // what it shares with console/pages; listings
-	"internal/reference":       {"internal/site"},                                          // the frame of its pages
-	"internal/look":            {"theme", "locale", "internal/compress"},                   // what its pages show, and how files are sent
-	"internal/secret":          {"internal/id", "storage"},                                 // a token carries the id of its record; its digest is what stores keep
-	"apierror":                 {"internal/text", "internal/header", "internal/requestid"}, // paths are checked texts
+	"theme":                    {"internal/hostrequest", "apierror"},                                              // a theme by request, and the errors of its form
+	"internal/hostrequest":     {"identity"},                                                                      // the session of a request
+	"internal/openapi":         {"internal/schema"},                                                               // references
+	"locale":                   {"internal/hostrequest", "identity"},                                              // a language by request; scopes have descriptions
+	"analytics":                {"analytics/callstore"},                                                           // what it asks of its store
+	"appdata":                  {"appdata/valuestore"},                                                            // likewise
+	"console":                  {"console/consolestore"},                                                          // likewise
+	"operator":                 {"console", "console/consolestore"},                                               // listings are reviewed there
+	"internal/site":            {"console", "console/consolestore"},                                               // how its listings stand
+	"console/pages":            {"internal/site", "console/consolestore"},                                         // what it shares with operator/pages
+	"operator/pages":           {"internal/site", "console", "console/consolestore"},                              // what it shares with console/pages; listings
+	"internal/reference":       {"internal/site"},                                                                 // the frame of its pages
+	"internal/look":            {"theme", "locale", "internal/compress"},                                          // what its pages show, and how files are sent
+	"internal/secret":          {"internal/id", "storage"},                                                        // a token carries the id of its record; its digest is what stores keep
+	"internal/oautherror":      {"internal/text"},                                                                 // a description is a clipped text
+	"apierror":                 {"internal/text", "internal/header", "internal/requestid", "internal/oautherror"}, // paths are checked texts
 	"internal/bodies":          {"apierror", "internal/text", "internal/header"},
 	"internal/muxes":           {"apierror"},
 	"internal/codes":           {"apierror"},

@@ -16,8 +16,8 @@ import (
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -52,7 +52,7 @@ func (s *Service) Exchange(ctx context.Context) error {
 	asked, code := secret.New(secret.ConsentRequest), secret.New(secret.AuthorizationCode)
 	request := oauthstore.AuthorizationRequest{
 		ID: id.New(id.Authorization, now), Digest: asked.Digest(), AppID: client.id, RedirectURI: redirectURI,
-		CodeChallenge: challenge, Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(oauthserver.RequestLifetime),
+		CodeChallenge: challenge, Scopes: scopes, CreatedAt: now, ExpiresAt: now.Add(lifetimes.Request),
 	}
 	if err := s.Store.HoldRequest(ctx, request); err != nil {
 		return err

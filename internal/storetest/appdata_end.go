@@ -5,8 +5,9 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
+
 	"github.com/partnerkit/partnerkit/events"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
@@ -14,7 +15,7 @@ import (
 func (f *dataFixture) redact(ctx context.Context) error { return f.redactOn(ctx, f) }
 
 func (f *dataFixture) redactOn(ctx context.Context, on partnerkit.Store) error {
-	n, err := on.RecordRedactions(ctx, noon.Add(oauthserver.RedactDelay), 10, func(partner.Installation) []partner.Event {
+	n, err := on.RecordRedactions(ctx, noon.Add(lifetimes.RedactDelay), 10, func(partner.Installation) []partner.Event {
 		return f.event(events.BusinessRedact, noon)
 	})
 	return outcome(err, n == 1)

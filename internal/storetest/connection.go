@@ -6,8 +6,8 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -126,7 +126,7 @@ func (s *Scene) namedDevice(t testing.TB, name string) (made Artifact, userCode 
 	t.Helper()
 	made = Artifact{id.New(id.Device, noon), secret.New(secret.DeviceCode).Digest()}
 	s.Connection.Names[made.ID] = name
-	d := oauthstore.DeviceCode{ID: made.ID, UserCode: secret.NewUserCode(), Scopes: allScopes, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.DeviceCodeLifetime)}
+	d := oauthstore.DeviceCode{ID: made.ID, UserCode: secret.NewUserCode(), Scopes: allScopes, CreatedAt: noon, ExpiresAt: noon.Add(lifetimes.DeviceCode)}
 	d.AppID = s.app.ID
 	must(t, s.CreateDevice(t.Context(), d, made.Digest))
 	return made, d.UserCode

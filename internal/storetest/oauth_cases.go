@@ -9,22 +9,22 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/partnerkit/partnerkit"
+
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 func newCode() oauthstore.NewCode {
-	return oauthstore.NewCode{ID: id.New(id.Code, noon), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: noon.Add(oauthserver.CodeLifetime)}
+	return oauthstore.NewCode{ID: id.New(id.Code, noon), Digest: secret.New(secret.AuthorizationCode).Digest(), ExpiresAt: noon.Add(lifetimes.Code)}
 }
 
 func (f *oauthFixture) exchange() oauthstore.Exchange {
@@ -315,7 +315,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 				return []partner.Event{{ID: id.New(id.Event, now), Type: events.BusinessRedact, BusinessID: i.BusinessID, AppID: i.AppID, Data: []byte("{}"), CreatedAt: now}}
 			}))
 		}
-		due := noon.Add(oauthserver.RedactDelay)
+		due := noon.Add(lifetimes.RedactDelay)
 		if n := redact(due.Add(-time.Millisecond)); n != 0 {
 			t.Errorf("%d timers early", n)
 		}
@@ -332,7 +332,7 @@ var oauthCases = []testCase[partnerkit.Store]{
 			at   time.Duration
 			want bool
 		}{{0, true}, {4999 * time.Millisecond, false}, {5 * time.Second, true}, {9 * time.Second, false}, {10 * time.Second, true}} {
-			if got := get[bool](t)(e.PollDevice(t.Context(), device.ID, noon.Add(poll.at), oauthserver.DeviceInterval)); got != poll.want {
+			if got := get[bool](t)(e.PollDevice(t.Context(), device.ID, noon.Add(poll.at), lifetimes.DeviceInterval)); got != poll.want {
 				t.Errorf("poll at %v counted: %v", poll.at, got)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/events/eventstore"
@@ -16,8 +17,8 @@ import (
 	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/secret"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -90,7 +91,7 @@ func (f *oauthFixture) hold(t testing.TB, scopes identity.Scopes) oauthstore.Aut
 func (f *oauthFixture) request(scopes identity.Scopes) oauthstore.AuthorizationRequest {
 	return oauthstore.AuthorizationRequest{
 		ID: id.New(id.Authorization, noon), Digest: secret.New(secret.ConsentRequest).Digest(), Browser: secret.DigestOf("browser"), Session: secret.DigestOf("session of " + f.user), AppID: f.app.ID,
-		RedirectURI: f.app.RedirectURIs[0], Scopes: scopes, State: []byte{0, 0xff, 'x'}, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.RequestLifetime),
+		RedirectURI: f.app.RedirectURIs[0], Scopes: scopes, State: []byte{0, 0xff, 'x'}, CreatedAt: noon, ExpiresAt: noon.Add(lifetimes.Request),
 	}
 }
 
@@ -183,7 +184,7 @@ func (f *oauthFixture) codeAndDigest(t testing.TB, scopes identity.Scopes) (oaut
 func (f *oauthFixture) device(t testing.TB, approved bool) oauthstore.DeviceCode {
 	t.Helper()
 	digest := secret.New(secret.DeviceCode).Digest()
-	d := oauthstore.DeviceCode{ID: id.New(id.Device, noon), UserCode: secret.NewUserCode(), Scopes: allScopes, CreatedAt: noon, ExpiresAt: noon.Add(oauthserver.DeviceCodeLifetime)}
+	d := oauthstore.DeviceCode{ID: id.New(id.Device, noon), UserCode: secret.NewUserCode(), Scopes: allScopes, CreatedAt: noon, ExpiresAt: noon.Add(lifetimes.DeviceCode)}
 	d.AppID = f.app.ID
 	must(t, f.CreateDevice(t.Context(), d, digest))
 	if approved {
@@ -198,8 +199,8 @@ func (f *oauthFixture) device(t testing.TB, approved bool) oauthstore.DeviceCode
 func newTokens(now time.Time) oauthstore.NewTokens {
 	return oauthstore.NewTokens{
 		Now: now, FamilyID: id.New(id.Family, now),
-		AccessID: id.New(id.Token, now), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: now.Add(oauthserver.AccessTokenLifetime),
-		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(oauthserver.RefreshTokenLifetime),
+		AccessID: id.New(id.Token, now), AccessDigest: secret.New(secret.AccessToken).Digest(), AccessExpires: now.Add(lifetimes.AccessToken),
+		RefreshID: id.New(id.Token, now), RefreshDigest: secret.New(secret.RefreshToken).Digest(), RefreshExpires: now.Add(lifetimes.RefreshToken),
 	}
 }
 
@@ -258,7 +259,7 @@ func (f *oauthFixture) endIn(ctx context.Context, status partner.InstallationSta
 
 func (f *oauthFixture) endOn(ctx context.Context, on partnerkit.Store, status partner.InstallationStatus) error {
 	_, err := on.EndInstallation(ctx, oauthstore.EndInstallation{
-		AppID: f.app.ID, BusinessID: f.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
+		AppID: f.app.ID, BusinessID: f.business, Status: status, Now: noon, RedactAt: noon.Add(lifetimes.RedactDelay),
 		Record: func(partner.Installation) []partner.Event { return f.event(events.AppUninstalled, noon) },
 		Audit:  f.entry(audited.Uninstalled, noon),
 	})

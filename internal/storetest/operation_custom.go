@@ -10,7 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/audited"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -84,7 +84,7 @@ func (f *oauthFixture) nameBusiness(ctx context.Context, on partnerkit.Store, bu
 			return a, nil
 		},
 		End: oauthstore.EndInstallation{
-			Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
+			Now: noon, RedactAt: noon.Add(lifetimes.RedactDelay),
 			Record: func(partner.Installation) []partner.Event { return f.event(events.AppUninstalled, noon) },
 			Audit:  f.entry(audited.CustomConnectionEnded, noon),
 		},

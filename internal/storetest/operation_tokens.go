@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/partnerkit/partnerkit"
+
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/fixture"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -311,7 +312,7 @@ func (o onTokens) endToken(ctx context.Context, on partnerkit.Store) (Answer, er
 func endWith(status partner.InstallationStatus) func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 	return func(o onTokens, ctx context.Context, on partnerkit.Store) (Answer, error) {
 		_, err := on.EndInstallation(ctx, oauthstore.EndInstallation{
-			AppID: o.app.ID, BusinessID: o.business, Status: status, Now: noon, RedactAt: noon.Add(oauthserver.RedactDelay),
+			AppID: o.app.ID, BusinessID: o.business, Status: status, Now: noon, RedactAt: noon.Add(lifetimes.RedactDelay),
 			Record: func(partner.Installation) []partner.Event { return o.eventOf(events.AppUninstalled, o.Issue) },
 		})
 		return ending(err)
@@ -347,7 +348,7 @@ func (o onTokens) poll(ctx context.Context, on partnerkit.Store, what Artifact) 
 		return "", err
 	}
 	if device.Status == oauthstore.DevicePending {
-		inTime, err := on.PollDevice(ctx, device.ID, noon, oauthserver.DeviceInterval)
+		inTime, err := on.PollDevice(ctx, device.ID, noon, lifetimes.DeviceInterval)
 		if err != nil {
 			return "", err
 		}
@@ -376,7 +377,7 @@ func (o onTokens) exchangeSession(ctx context.Context, on partnerkit.Store) (Ans
 	m := o.Tokens
 	m.FamilyID, m.RefreshID = "", "" // the app gets a new session token instead
 	got, err := on.ExchangeSession(ctx, oauthstore.Exchange{
-		TokenID: o.Connection.Session, ExpiresAt: noon.Add(oauthserver.SessionTokenLifetime), AppID: o.app.ID,
+		TokenID: o.Connection.Session, ExpiresAt: noon.Add(lifetimes.SessionToken), AppID: o.app.ID,
 		BusinessID: o.business, UserID: o.user, InstallationID: o.Connection.Connected.Installation.ID,
 	}, m)
 	return answerOf(got, err, Dead, Dead)

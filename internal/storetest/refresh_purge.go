@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit"
+
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/internal/testdb"
-	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -20,7 +21,7 @@ const (
 	// refreshEvery is how often the families of these cases are refreshed.
 	refreshEvery = 20 * 24 * time.Hour
 	// refreshKept is how long after its issue a refresh token's row is purged.
-	refreshKept = oauthserver.RefreshTokenLifetime + 90*24*time.Hour
+	refreshKept = lifetimes.RefreshToken + 90*24*time.Hour
 )
 
 const usedRefreshTokens = "partnerkit_used_refresh_token"

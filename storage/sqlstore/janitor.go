@@ -8,7 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/internal/id"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -78,7 +78,7 @@ func (s *Store) purgeOAuth(ctx context.Context, p storage.Purge) (int, error) {
 	remove := func(table, key, column, and string) string {
 		return "DELETE FROM " + table + " WHERE " + key + " IN (" + expired(table, key, column, and) + ")"
 	}
-	refresh := old(id.Token, cmp.Or(live.RefreshToken, oauthserver.RefreshTokenLifetime), keepRefreshTokens)
+	refresh := old(id.Token, cmp.Or(live.RefreshToken, lifetimes.RefreshToken), keepRefreshTokens)
 	total := 0
 	for _, purge := range []struct {
 		statement string
@@ -88,12 +88,12 @@ func (s *Store) purgeOAuth(ctx context.Context, p storage.Purge) (int, error) {
 		{forgetUsedTokens, refresh},
 		{purgeFamilies, refresh},
 		{purgeRefreshTokens, refresh},
-		{remove("partnerkit_authorization_request", "id", "id", ""), old(id.Authorization, cmp.Or(live.Request, oauthserver.RequestLifetime), keepRequests)},
-		{remove("partnerkit_code", "id", "id", ""), old(id.Code, cmp.Or(live.Code, oauthserver.CodeLifetime), keepCodes)},
-		{remove("partnerkit_device_code", "id", "id", ""), old(id.Device, cmp.Or(live.DeviceCode, oauthserver.DeviceCodeLifetime), keepCodes)},
-		{remove("partnerkit_registration_token", "id", "id", ""), old(id.RegistrationToken, cmp.Or(live.RegistrationToken, oauthserver.RegistrationTokenLifetime), keepRegistrationTokens)},
+		{remove("partnerkit_authorization_request", "id", "id", ""), old(id.Authorization, cmp.Or(live.Request, lifetimes.Request), keepRequests)},
+		{remove("partnerkit_code", "id", "id", ""), old(id.Code, cmp.Or(live.Code, lifetimes.Code), keepCodes)},
+		{remove("partnerkit_device_code", "id", "id", ""), old(id.Device, cmp.Or(live.DeviceCode, lifetimes.DeviceCode), keepCodes)},
+		{remove("partnerkit_registration_token", "id", "id", ""), old(id.RegistrationToken, cmp.Or(live.RegistrationToken, lifetimes.RegistrationToken), keepRegistrationTokens)},
 		{remove("partnerkit_console_token", "id", "id", ""), old(id.ConsoleToken, consolestore.MaxTokenLifetime, keepCodes)},
-		{remove("partnerkit_access_token", "id", "id", ""), old(id.Token, cmp.Or(live.AccessToken, oauthserver.AccessTokenLifetime), keepAccessTokens)},
+		{remove("partnerkit_access_token", "id", "id", ""), old(id.Token, cmp.Or(live.AccessToken, lifetimes.AccessToken), keepAccessTokens)},
 		{remove("partnerkit_used_session_token", "token_id", "expires_at", ""), ms(p.Before.Add(-keepCodes))},
 		{remove("partnerkit_used_assertion", "digest", "expires_at", ""), ms(p.Before.Add(-keepAssertions))},
 		{remove("partnerkit_signing_key", "id", "retire_at", ""), ms(p.Before)},

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/identity"
-	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/internal/lifetimes"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
@@ -118,7 +118,7 @@ func poll(ctx context.Context, s *sqlstore.Store, text string, m oauthstore.NewT
 		return "", err
 	}
 	if device.Status == oauthstore.DevicePending {
-		inTime, err := s.PollDevice(ctx, device.ID, noon, oauthserver.DeviceInterval)
+		inTime, err := s.PollDevice(ctx, device.ID, noon, lifetimes.DeviceInterval)
 		if err != nil || inTime {
 			return "pending", err
 		}

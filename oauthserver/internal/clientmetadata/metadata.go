@@ -9,8 +9,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
@@ -121,7 +121,7 @@ func (r Rules) Read(members map[string]json.RawMessage) (Client, error) {
 // Lists bounds the lists while the metadata is decoded. The errors are those of Read.
 func (r Rules) Lists() map[string]strictjson.List {
 	invalid := func(format string, args ...any) error {
-		return apierror.NewOAuth(apierror.InvalidClientMetadata, fmt.Sprintf(format, args...))
+		return oautherror.New(oautherror.InvalidClientMetadata, fmt.Sprintf(format, args...))
 	}
 	lists := map[string]strictjson.List{"contacts": {Most: maxContacts, Refusal: invalid(contactsProblem, maxContacts)}}
 	for _, name := range []string{"grant_types", "response_types"} {
@@ -140,7 +140,7 @@ func (r Rules) redirectURIsProblem() error {
 	if r.MaxRedirectURIs > 0 {
 		text = fmt.Sprintf("redirect_uris must be a list of 1 to %d URIs", r.MaxRedirectURIs)
 	}
-	return apierror.NewOAuth(apierror.InvalidRedirectURI, text)
+	return oautherror.New(oautherror.InvalidRedirectURI, text)
 }
 
 // reader reads members and keeps the first problem.
@@ -157,7 +157,7 @@ func (m *reader) fail(err error) {
 }
 
 func (m *reader) invalid(format string, args ...any) {
-	m.fail(apierror.NewOAuth(apierror.InvalidClientMetadata, fmt.Sprintf(format, args...)))
+	m.fail(oautherror.New(oautherror.InvalidClientMetadata, fmt.Sprintf(format, args...)))
 }
 
 // unsupported is invalid, unless unsupported values are removed.
@@ -200,7 +200,7 @@ func (m *reader) redirectURIs(method string) []string {
 		if problem == "" {
 			kept = append(kept, raw)
 		} else if !m.DropUnsupported || len(kept) == 0 && i == len(uris)-1 { // the last, and none is left
-			m.fail(apierror.NewOAuth(apierror.InvalidRedirectURI, fmt.Sprintf("redirect_uris[%d] %s", i, problem)))
+			m.fail(oautherror.New(oautherror.InvalidRedirectURI, fmt.Sprintf("redirect_uris[%d] %s", i, problem)))
 		}
 	}
 	return kept

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
 )
 
@@ -45,7 +45,7 @@ func TestRead(t *testing.T) {
 		rules clientmetadata.Rules
 		text  string
 		want  clientmetadata.Client // without RedirectURIs, and Scope if it is everything
-		code  apierror.OAuthCode
+		code  oautherror.Code
 	}{
 		{name: "REG-02 defaults", rules: registration(), text: `{"client_name":"A","scope":null,` + uris + `}`, want: clientmetadata.Client{
 			Name: "A", Details: clientmetadata.Details{AuthMethod: "client_secret_basic", GrantTypes: []string{"authorization_code"}, ResponseTypes: []string{"code"}},
@@ -53,7 +53,7 @@ func TestRead(t *testing.T) {
 		{name: "REG-02 empty scope", rules: registration(), text: `{"client_name":"A","scope":"",` + uris + `}`, want: clientmetadata.Client{
 			Name: "A", Details: clientmetadata.Details{AuthMethod: "client_secret_basic", GrantTypes: []string{"authorization_code"}, ResponseTypes: []string{"code"}},
 		}},
-		{name: "CIMD-01 empty scope", rules: document(), text: `{"scope":"",` + uris + `}`, code: apierror.InvalidClientMetadata},
+		{name: "CIMD-01 empty scope", rules: document(), text: `{"scope":"",` + uris + `}`, code: oautherror.InvalidClientMetadata},
 		{name: "CIMD-01 defaults", rules: document(), text: `{` + uris + `}`, want: clientmetadata.Client{
 			Name: "tool.example", Details: clientmetadata.Details{AuthMethod: "none", GrantTypes: []string{"authorization_code"}, ResponseTypes: []string{"code"}},
 		}},
@@ -65,25 +65,25 @@ func TestRead(t *testing.T) {
 			Name: "A", Scope: "invoices:read",
 			Details: clientmetadata.Details{AuthMethod: "none", GrantTypes: []string{"authorization_code"}, ResponseTypes: []string{"code"}, Notes: clientmetadata.Notes{LogoURI: "https://a.example/l"}},
 		}},
-		{name: "REG-02 name", rules: registration(), text: `{` + uris + `}`, code: apierror.InvalidClientMetadata},
-		{name: "REG-02 scope", rules: registration(), text: `{"client_name":"A","scope":"openid invoices:read",` + uris + `}`, code: apierror.InvalidClientMetadata},
-		{name: "REG-02 client_uri", rules: registration(), text: `{"client_name":"A","client_uri":"http://a.example",` + uris + `}`, code: apierror.InvalidClientMetadata},
-		{name: "REG-02 software_id", rules: registration(), text: `{"client_name":"A","software_id":"a\nb",` + uris + `}`, code: apierror.InvalidClientMetadata},
-		{name: "REG-02 contacts", rules: registration(), text: `{"client_name":"A","contacts":[""],` + uris + `}`, code: apierror.InvalidClientMetadata},
-		{name: "REG-01 before REG-02", rules: registration(), text: `{"redirect_uris":["http://a.example/"]}`, code: apierror.InvalidRedirectURI},
-		{name: "REG-01 too many", rules: registration(), text: `{"client_name":"A","redirect_uris":["https://a.example/1","https://a.example/2","https://a.example/3"]}`, code: apierror.InvalidRedirectURI},
-		{name: "CIMD-01 auth method", rules: document(), text: `{"token_endpoint_auth_method":"client_secret_basic",` + uris + `}`, code: apierror.InvalidClientMetadata},
-		{name: "CIMD-01 empty name", rules: document(), text: `{"client_name":"",` + uris + `}`, code: apierror.InvalidClientMetadata},
-		{name: "CIMD-01 no redirect URI", rules: document(), text: `{"redirect_uris":[]}`, code: apierror.InvalidRedirectURI},
-		{name: "CIMD-03 no grant type", rules: document(), text: `{"grant_types":["implicit"],` + uris + `}`, code: apierror.InvalidClientMetadata},
-		{name: "CIMD-03 no scope", rules: document(), text: `{"scope":"openid",` + uris + `}`, code: apierror.InvalidClientMetadata},
-		{name: "CIMD-03 a type is not dropped", rules: document(), text: `{"client_uri":1,` + uris + `}`, code: apierror.InvalidClientMetadata},
+		{name: "REG-02 name", rules: registration(), text: `{` + uris + `}`, code: oautherror.InvalidClientMetadata},
+		{name: "REG-02 scope", rules: registration(), text: `{"client_name":"A","scope":"openid invoices:read",` + uris + `}`, code: oautherror.InvalidClientMetadata},
+		{name: "REG-02 client_uri", rules: registration(), text: `{"client_name":"A","client_uri":"http://a.example",` + uris + `}`, code: oautherror.InvalidClientMetadata},
+		{name: "REG-02 software_id", rules: registration(), text: `{"client_name":"A","software_id":"a\nb",` + uris + `}`, code: oautherror.InvalidClientMetadata},
+		{name: "REG-02 contacts", rules: registration(), text: `{"client_name":"A","contacts":[""],` + uris + `}`, code: oautherror.InvalidClientMetadata},
+		{name: "REG-01 before REG-02", rules: registration(), text: `{"redirect_uris":["http://a.example/"]}`, code: oautherror.InvalidRedirectURI},
+		{name: "REG-01 too many", rules: registration(), text: `{"client_name":"A","redirect_uris":["https://a.example/1","https://a.example/2","https://a.example/3"]}`, code: oautherror.InvalidRedirectURI},
+		{name: "CIMD-01 auth method", rules: document(), text: `{"token_endpoint_auth_method":"client_secret_basic",` + uris + `}`, code: oautherror.InvalidClientMetadata},
+		{name: "CIMD-01 empty name", rules: document(), text: `{"client_name":"",` + uris + `}`, code: oautherror.InvalidClientMetadata},
+		{name: "CIMD-01 no redirect URI", rules: document(), text: `{"redirect_uris":[]}`, code: oautherror.InvalidRedirectURI},
+		{name: "CIMD-03 no grant type", rules: document(), text: `{"grant_types":["implicit"],` + uris + `}`, code: oautherror.InvalidClientMetadata},
+		{name: "CIMD-03 no scope", rules: document(), text: `{"scope":"openid",` + uris + `}`, code: oautherror.InvalidClientMetadata},
+		{name: "CIMD-03 a type is not dropped", rules: document(), text: `{"client_uri":1,` + uris + `}`, code: oautherror.InvalidClientMetadata},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			got, err := read(t, test.rules, test.text)
 			if test.code != "" {
-				if problem, ok := errors.AsType[*apierror.OAuthError](err); !ok || problem.Code() != test.code {
+				if problem, ok := errors.AsType[*oautherror.Error](err); !ok || problem.Code != test.code {
 					t.Errorf("%v, want %s", err, test.code)
 				}
 				return

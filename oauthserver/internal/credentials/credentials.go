@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/header"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/assertion"
@@ -24,7 +24,7 @@ type Credentials struct {
 	// Malformed: the credentials of HTTP Basic or the client assertion cannot be read.
 	Malformed bool
 	// Problem is an invalid_request about the credentials.
-	Problem *apierror.OAuthError
+	Problem *oautherror.Error
 }
 
 // IsAbsent reports whether the request names no client and has no credentials.
@@ -41,7 +41,7 @@ func Read(r *http.Request, form bodies.Form) Credentials {
 	c := ReadBasic(r)
 	if r.URL.RawQuery != "" {
 		if query := r.URL.Query(); query.Has("client_id") || query.Has("client_secret") {
-			c.Problem = apierror.NewOAuth(apierror.InvalidRequest, "client credentials must not be sent in the URL")
+			c.Problem = oautherror.New(oautherror.InvalidRequest, "client credentials must not be sent in the URL")
 		}
 	}
 	if c.Malformed {
@@ -51,9 +51,9 @@ func Read(r *http.Request, form bodies.Form) Credentials {
 	switch {
 	case c.Problem != nil:
 	case id != "" && c.ClientID != "" && id != c.ClientID:
-		c.Problem = apierror.NewOAuth(apierror.InvalidRequest, "client_id differs from the client_id of the Authorization header")
+		c.Problem = oautherror.New(oautherror.InvalidRequest, "client_id differs from the client_id of the Authorization header")
 	case text != "" && !c.Secret.IsZero():
-		c.Problem = apierror.NewOAuth(apierror.InvalidRequest, "the client secret was sent twice")
+		c.Problem = oautherror.New(oautherror.InvalidRequest, "the client secret was sent twice")
 	}
 	if c.ClientID == "" {
 		c.ClientID = id
@@ -68,7 +68,7 @@ func Read(r *http.Request, form bodies.Form) Credentials {
 // client_id, the assertion names the client.
 func (c Credentials) WithAssertion(r *http.Request, form bodies.Form) Credentials {
 	problem := func(text string) Credentials {
-		c.Problem = apierror.NewOAuth(apierror.InvalidRequest, text)
+		c.Problem = oautherror.New(oautherror.InvalidRequest, text)
 		return c
 	}
 	if r.URL.RawQuery != "" && r.URL.Query().Has(paramAssertion) {

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/bodies"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/credentials"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/uri"
@@ -103,10 +103,10 @@ func (c call) parameter(name string, limit int) (string, error) {
 func (c call) scopesWithin(allowed identity.Scopes, problem string) (identity.Scopes, error) {
 	asked, err := identity.ParseScopes(c.form.Get("scope"))
 	if err != nil {
-		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, err.Error())
+		return identity.Scopes{}, oautherror.New(oautherror.InvalidScope, err.Error())
 	}
 	if wider := asked.Minus(allowed); !wider.IsEmpty() {
-		return identity.Scopes{}, apierror.NewOAuth(apierror.InvalidScope, problem+wider.String())
+		return identity.Scopes{}, oautherror.New(oautherror.InvalidScope, problem+wider.String())
 	}
 	return asked, nil
 }
@@ -114,7 +114,7 @@ func (c call) scopesWithin(allowed identity.Scopes, problem string) (identity.Sc
 // checkTarget checks the resource parameter.
 func (s *Server) checkTarget(c call) error {
 	if err := uri.CheckResource(c.form["resource"], s.apiOrigin); err != nil {
-		return apierror.NewOAuth(apierror.InvalidTarget, err.Error())
+		return oautherror.New(oautherror.InvalidTarget, err.Error())
 	}
 	return nil
 }

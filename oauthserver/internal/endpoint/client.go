@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/document"
@@ -113,7 +114,7 @@ func (s *Server) refuseClient(ctx context.Context, c call) error {
 	case err != nil:
 		return apierror.Failed("rate limit", err)
 	case !result.Allowed:
-		return apierror.OAuthTooManyRequests(result.Wait)
+		return oautherror.TooManyRequests(result.Wait)
 	}
 	if result.BeganLockout {
 		s.tellLockout(ctx, c)
@@ -123,11 +124,11 @@ func (s *Server) refuseClient(ctx context.Context, c call) error {
 
 // errClient has one text for every reason, so that it does not reveal which clients exist.
 func errClient() error {
-	return apierror.NewOAuth(apierror.InvalidClient, "client authentication failed")
+	return oautherror.New(oautherror.InvalidClient, "client authentication failed")
 }
 
-func invalidRequest(description string) *apierror.OAuthError {
-	return apierror.NewOAuth(apierror.InvalidRequest, description)
+func invalidRequest(description string) *oautherror.Error {
+	return oautherror.New(oautherror.InvalidRequest, description)
 }
 
 const (
@@ -163,7 +164,7 @@ func (s *Server) acceptsForeign(ctx context.Context, c call, client oauthstore.C
 	case s.foreignSlots <- struct{}{}:
 		defer func() { <-s.foreignSlots }()
 	case <-wait.Done():
-		return false, apierror.OAuthTooManyRequests(foreignPatience)
+		return false, oautherror.TooManyRequests(foreignPatience)
 	}
 	for _, one := range known {
 		digest, err := foreigndigest.Parse(one.Digest)

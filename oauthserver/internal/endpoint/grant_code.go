@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/pkce"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
@@ -35,13 +36,13 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 	binding := checkBinding(code, redirectURI, c.form.Get("code_verifier"))
 	if binding == nil && code.CodeChallenge == "" && client.Type == partner.Public {
 		// The client was CONFIDENTIAL when it asked: its metadata document has changed.
-		binding = apierror.GrantError(apierror.GrantPKCEFailed)
+		binding = oautherror.Grant(oautherror.GrantPKCEFailed)
 	}
 	switch {
 	case code.Used:
 		return tokenResponse{}, s.replayCode(ctx, c, code, binding)
 	case !c.now.Before(code.ExpiresAt):
-		return tokenResponse{}, apierror.GrantError(apierror.GrantExpired)
+		return tokenResponse{}, oautherror.Grant(oautherror.GrantExpired)
 	case binding != nil:
 		return tokenResponse{}, s.spendCode(ctx, c, code, binding)
 	}
@@ -54,14 +55,14 @@ func (s *Server) grantCode(ctx context.Context, c call, client authenticatedClie
 	if err != nil {
 		return tokenResponse{}, apierror.Failed("redeem code", err)
 	}
-	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantCodeUsed, isFinal: true})
+	return s.respond(ctx, c, tokens, issued, reasons{lost: oautherror.GrantCodeUsed, isFinal: true})
 }
 
 // spendCode uses up a code whose redemption failed with invalid_grant and returns the error.
 // A malformed request does not use up the code. For a code that was used meanwhile the error
 // is that of a used code.
-func (s *Server) spendCode(ctx context.Context, c call, code oauthstore.Code, binding *apierror.OAuthError) error {
-	if binding.Code() != apierror.InvalidGrant {
+func (s *Server) spendCode(ctx context.Context, c call, code oauthstore.Code, binding *oautherror.Error) error {
+	if binding.Code != oautherror.InvalidGrant {
 		return binding
 	}
 	spent, err := s.cfg.Store.SpendCode(ctx, code.ID, c.now)
@@ -69,7 +70,7 @@ func (s *Server) spendCode(ctx context.Context, c call, code oauthstore.Code, bi
 	case err != nil:
 		return apierror.Failed("spend code", err)
 	case !spent:
-		return apierror.GrantError(apierror.GrantCodeUsed)
+		return oautherror.Grant(oautherror.GrantCodeUsed)
 	}
 	return binding
 }
@@ -78,32 +79,32 @@ func (s *Server) spendCode(ctx context.Context, c call, code oauthstore.Code, bi
 // code may have been stolen, so the tokens that it gave are revoked (RFC 6749 section
 // 4.1.2). Otherwise nothing is revoked, because an attacker could revoke other clients'
 // tokens.
-func (s *Server) replayCode(ctx context.Context, c call, code oauthstore.Code, binding *apierror.OAuthError) error {
+func (s *Server) replayCode(ctx context.Context, c call, code oauthstore.Code, binding *oautherror.Error) error {
 	if binding == nil && code.FamilyID != "" {
 		if _, err := s.cfg.Store.EndFamily(ctx, code.FamilyID, c.now); err != nil {
 			return apierror.Failed("replay code", err)
 		}
 	}
-	return apierror.GrantError(apierror.GrantCodeUsed)
+	return oautherror.Grant(oautherror.GrantCodeUsed)
 }
 
 // checkBinding checks a redemption against the authorization request of the code. A verifier
 // for a code without a challenge is rejected: the challenge may have been removed from the
 // request on its way (RFC 9700 section 2.1.1).
-func checkBinding(c oauthstore.Code, redirectURI, verifier string) *apierror.OAuthError {
+func checkBinding(c oauthstore.Code, redirectURI, verifier string) *oautherror.Error {
 	switch {
 	case redirectURI != c.RedirectURI:
-		return apierror.GrantError(apierror.GrantRedirectMismatch)
+		return oautherror.Grant(oautherror.GrantRedirectMismatch)
 	case c.CodeChallenge == "" && verifier == "":
 		return nil
 	case c.CodeChallenge == "":
-		return apierror.GrantError(apierror.GrantPKCEFailed)
+		return oautherror.Grant(oautherror.GrantPKCEFailed)
 	case verifier == "":
 		return invalidRequest("code_verifier is missing")
 	case !pkce.IsVerifier(verifier):
 		return invalidRequest("code_verifier is malformed")
 	case !pkce.Verify(c.CodeChallenge, verifier):
-		return apierror.GrantError(apierror.GrantPKCEFailed)
+		return oautherror.Grant(oautherror.GrantPKCEFailed)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -29,7 +30,7 @@ func (s *Server) grantDevice(ctx context.Context, c call, client authenticatedCl
 		case err != nil:
 			return tokenResponse{}, apierror.Failed("poll device code", err)
 		case inTime:
-			return tokenResponse{}, apierror.NewOAuth(apierror.AuthorizationPending, "")
+			return tokenResponse{}, oautherror.New(oautherror.AuthorizationPending, "")
 		}
 		// The poll was too fast, or the code was decided since it was read.
 		if device, err = s.ownDevice(ctx, client, presented); err != nil {
@@ -53,13 +54,13 @@ func (s *Server) ownDevice(ctx context.Context, client authenticatedClient, pres
 func checkCollectable(d oauthstore.DeviceCode, now time.Time) error {
 	switch {
 	case d.Status == oauthstore.DeviceDenied:
-		return apierror.NewOAuth(apierror.AccessDenied, "")
+		return oautherror.New(oautherror.AccessDenied, "")
 	case d.Status == oauthstore.DeviceCollected, d.Status == oauthstore.DeviceApproved && !d.IsConnected():
-		return apierror.GrantError(apierror.GrantUnexplained)
+		return oautherror.Grant(oautherror.GrantUnexplained)
 	case !now.Before(d.ExpiresAt):
-		return apierror.NewOAuth(apierror.ExpiredToken, "")
+		return oautherror.New(oautherror.ExpiredToken, "")
 	case d.Status == oauthstore.DevicePending:
-		return apierror.NewOAuth(apierror.SlowDown, "")
+		return oautherror.New(oautherror.SlowDown, "")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/failure"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/sessiontoken"
@@ -76,7 +77,7 @@ func (s *Server) verifySubject(ctx context.Context, c call, client authenticated
 	case errors.Is(err, failure.Err):
 		return sessiontoken.Token{}, apierror.Failed("verify session token", err)
 	case err != nil, !c.now.Before(session.ExpiresAt):
-		return sessiontoken.Token{}, apierror.GrantError(apierror.GrantUnexplained)
+		return sessiontoken.Token{}, oautherror.Grant(oautherror.GrantUnexplained)
 	case session.ID == "": // all tokens without an id would count as one token
 		return sessiontoken.Token{}, apierror.Failed("verify session token", errNoSessionID)
 	}

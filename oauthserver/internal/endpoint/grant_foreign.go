@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -32,19 +33,19 @@ func (s *Server) grantForeign(ctx context.Context, c call, client authenticatedC
 	case err != nil:
 		return none, apierror.Failed("find foreign refresh token", err)
 	case started.HadEnded:
-		return none, apierror.GrantError(apierror.GrantRevoked)
+		return none, oautherror.Grant(oautherror.GrantRevoked)
 	default:
 		s.tellReuse(ctx, oauthstore.Owners{AppID: client.ID, BusinessID: started.BusinessID, UserID: started.UserID})
-		return none, apierror.GrantError(apierror.GrantReuseDetected)
+		return none, oautherror.Grant(oautherror.GrantReuseDetected)
 	}
 	granted, ok, err := s.cfg.ForeignRefreshTokens(ctx, client.ClientID, text)
 	switch {
 	case err != nil:
 		return none, apierror.Failed("ask the host for a foreign refresh token", err)
 	case !ok:
-		return none, apierror.GrantError(apierror.GrantUnexplained)
+		return none, oautherror.Grant(oautherror.GrantUnexplained)
 	case !c.now.Before(granted.ExpiresAt):
-		return none, apierror.GrantError(apierror.GrantExpired)
+		return none, oautherror.Grant(oautherror.GrantExpired)
 	}
 	use.BusinessID, use.UserID, use.Scopes = granted.BusinessID, granted.UserID, granted.Scopes
 	narrow, err := c.scopesWithin(granted.Scopes, "not granted: ")
@@ -66,5 +67,5 @@ func (s *Server) grantForeign(ctx context.Context, c call, client authenticatedC
 	if issued.Outcome == oauthstore.Lost {
 		s.tellReuse(ctx, oauthstore.Owners{AppID: client.ID, BusinessID: use.BusinessID, UserID: use.UserID})
 	}
-	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked})
+	return s.respond(ctx, c, tokens, issued, reasons{lost: oautherror.GrantReuseDetected, revoked: oautherror.GrantRevoked})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -20,7 +21,7 @@ func (s *Server) grantInstallation(ctx context.Context, c call, client authentic
 	}
 	narrow, err := identity.ParseScopes(c.form.Get("scope"))
 	if err != nil {
-		return tokenResponse{}, apierror.NewOAuth(apierror.InvalidScope, err.Error())
+		return tokenResponse{}, oautherror.New(oautherror.InvalidScope, err.Error())
 	}
 	tokens := tokenpair.New(c.now)
 	tokens.Refresh = secret.Secret{}
@@ -29,7 +30,7 @@ func (s *Server) grantInstallation(ctx context.Context, c call, client authentic
 	case err != nil:
 		return tokenResponse{}, apierror.Failed("issue installation token", err)
 	case issued.Outcome == oauthstore.TooWide:
-		return tokenResponse{}, apierror.NewOAuth(apierror.InvalidScope, "not granted: "+narrow.String())
+		return tokenResponse{}, oautherror.New(oautherror.InvalidScope, "not granted: "+narrow.String())
 	}
 	return s.respond(ctx, c, tokens, issued, reasons{})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
@@ -57,7 +58,7 @@ func (s *Server) refresh(ctx context.Context, c call, client authenticatedClient
 		return tokenResponse{}, err
 	}
 	if token.FamilyEnded || token.InstallationStatus == partner.InstallationRevoked {
-		return tokenResponse{}, apierror.GrantError(apierror.GrantRevoked)
+		return tokenResponse{}, oautherror.Grant(oautherror.GrantRevoked)
 	}
 	rotation := oauthstore.Rotation{Token: token.RefreshToken, Retry: s.cfg.RefreshRetry}
 	if client.Type == partner.Public {
@@ -65,7 +66,7 @@ func (s *Server) refresh(ctx context.Context, c call, client authenticatedClient
 	}
 	if !token.Used {
 		if !c.now.Before(token.ExpiresAt) {
-			return tokenResponse{}, apierror.GrantError(apierror.GrantExpired)
+			return tokenResponse{}, oautherror.Grant(oautherror.GrantExpired)
 		}
 		if rotation.Narrow, err = c.scopesWithin(token.FamilyScopes, "not granted: "); err != nil {
 			return tokenResponse{}, err
@@ -133,13 +134,13 @@ func (s *Server) rotated(ctx context.Context, c call, token presentedToken, toke
 			return tokenResponse{}, err
 		}
 		if !c.now.Before(token.ExpiresAt) {
-			return tokenResponse{}, apierror.GrantError(apierror.GrantExpired)
+			return tokenResponse{}, oautherror.Grant(oautherror.GrantExpired)
 		}
 	}
 	if issued.Outcome == oauthstore.Lost {
 		s.tellReuse(ctx, token.Owners)
 	}
-	return s.respond(ctx, c, tokens, issued, reasons{lost: apierror.GrantReuseDetected, revoked: apierror.GrantRevoked})
+	return s.respond(ctx, c, tokens, issued, reasons{lost: oautherror.GrantReuseDetected, revoked: oautherror.GrantRevoked})
 }
 
 // target identifies the resource parameter; empty if it was not sent.

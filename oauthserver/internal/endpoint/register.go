@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/clientmetadata"
@@ -127,7 +128,7 @@ func (s *Server) register(ctx context.Context, now time.Time, by registrar, m cl
 		return partner.App{}, secret.Secret{}, errRegistration()
 	case errors.Is(err, oauthstore.ErrTooManyApps):
 		// Neither other metadata nor another token would help.
-		return partner.App{}, secret.Secret{}, apierror.NewOAuth(apierror.AccessDenied, s.TooManyApps())
+		return partner.App{}, secret.Secret{}, oautherror.New(oautherror.AccessDenied, s.TooManyApps())
 	case err != nil:
 		return partner.App{}, secret.Secret{}, apierror.Failed("register app", err)
 	}
@@ -135,5 +136,5 @@ func (s *Server) register(ctx context.Context, now time.Time, by registrar, m cl
 }
 
 func errRegistration() error {
-	return apierror.NewOAuth(apierror.InvalidClient, "registration needs a valid registration token")
+	return oautherror.New(oautherror.InvalidClient, "registration needs a valid registration token")
 }

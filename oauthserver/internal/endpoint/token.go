@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/oautherror"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/core"
 	"github.com/partnerkit/partnerkit/oauthserver/internal/tokenpair"
@@ -77,7 +78,7 @@ func (s *Server) grant(ctx context.Context, c call, client authenticatedClient) 
 			return s.grantInstallation(ctx, c, client)
 		}
 	}
-	return tokenResponse{}, apierror.NewOAuth(apierror.UnsupportedGrantType, "")
+	return tokenResponse{}, oautherror.New(oautherror.UnsupportedGrantType, "")
 }
 
 // findOwn returns the code, refresh token or device code that the client presents, if it was
@@ -87,24 +88,24 @@ func findOwn[T any](client authenticatedClient, kind secret.Kind, presented stri
 	var none T
 	parsed, err := secret.Parse(kind, presented)
 	if err != nil {
-		return none, apierror.GrantError(apierror.GrantUnexplained)
+		return none, oautherror.Grant(oautherror.GrantUnexplained)
 	}
 	found, owners, err := find(parsed)
 	switch {
 	case errors.Is(err, partner.ErrNotFound):
-		return none, apierror.GrantError(apierror.GrantUnexplained)
+		return none, oautherror.Grant(oautherror.GrantUnexplained)
 	case err != nil:
 		return none, apierror.Failed("find the presented secret", err)
 	case !client.owns(owners):
-		return none, apierror.GrantError(apierror.GrantUnexplained)
+		return none, oautherror.Grant(oautherror.GrantUnexplained)
 	}
 	return found, nil
 }
 
 // reasons are the errors of a grant if the store issued nothing.
 type reasons struct {
-	lost    apierror.GrantReason // another request was first
-	revoked apierror.GrantReason
+	lost    oautherror.Reason // another request was first
+	revoked oautherror.Reason
 	// isFinal reports that a cause that may pass ends the grant all the same: the error is
 	// invalid_grant instead of access_denied.
 	isFinal bool
@@ -119,9 +120,9 @@ const (
 // denied returns the error for a cause that may pass.
 func (why reasons) denied(description string) error {
 	if why.isFinal {
-		return apierror.GrantError(apierror.GrantUnexplained)
+		return oautherror.Grant(oautherror.GrantUnexplained)
 	}
-	return apierror.NewOAuth(apierror.AccessDenied, description)
+	return oautherror.New(oautherror.AccessDenied, description)
 }
 
 // expiresIn returns how many seconds the access token has left. It is at least 1, because
@@ -147,11 +148,11 @@ func (s *Server) respond(ctx context.Context, c call, p tokenpair.Pair, issued o
 			Scope:        issued.Scopes.String(),
 		}, nil
 	case oauthstore.Lost:
-		return none, apierror.GrantError(why.lost)
+		return none, oautherror.Grant(why.lost)
 	case oauthstore.Revoked:
-		return none, apierror.GrantError(why.revoked)
+		return none, oautherror.Grant(why.revoked)
 	case oauthstore.Dead:
-		return none, apierror.GrantError(apierror.GrantUnexplained)
+		return none, oautherror.Grant(oautherror.GrantUnexplained)
 	case oauthstore.ClientDead:
 		return none, s.refuseClient(ctx, c)
 	case oauthstore.UserBarred:
@@ -159,7 +160,7 @@ func (s *Server) respond(ctx context.Context, c call, p tokenpair.Pair, issued o
 	case oauthstore.NoScopes:
 		return none, why.denied(deniedScopes)
 	case oauthstore.TooWide:
-		return none, apierror.NewOAuth(apierror.InvalidScope, "no longer granted: "+c.form.Get("scope"))
+		return none, oautherror.New(oautherror.InvalidScope, "no longer granted: "+c.form.Get("scope"))
 	}
 	return none, apierror.Failed("issue tokens", errors.New("the store returned an unknown outcome"))
 }
