@@ -85,7 +85,7 @@ func (p *ownPeople) set(data seed.Data) {
 // Origin implements [People]: a database with an app is not empty. People are not kept, so
 // they are those of the fixtures at every start.
 func (p *ownPeople) Origin(ctx context.Context) (string, error) {
-	apps, err := p.server.store.Apps(ctx, partner.AppQuery{Limit: 1})
+	apps, err := p.server.store.Apps(ctx, partner.AppQuery{All: true, Limit: 1})
 	if err != nil || len(apps) == 0 {
 		return "", err
 	}

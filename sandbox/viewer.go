@@ -88,7 +88,7 @@ func (s *server) viewerLinkOf(app partner.App) viewerLink {
 }
 
 func (s *server) viewerLinks(ctx context.Context) (links []viewerLink, err error) {
-	apps, err := s.store.Apps(ctx, partner.AppQuery{Limit: 50})
+	apps, err := s.store.Apps(ctx, partner.AppQuery{All: true, Limit: 50})
 	for _, app := range apps {
 		links = append(links, s.viewerLinkOf(app))
 	}

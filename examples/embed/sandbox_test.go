@@ -9,6 +9,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -157,6 +158,19 @@ func TestSandbox_SAND01(t *testing.T) {
 	p.json(http.MethodPost, p.API+"/dev/memberships", `{"businessId": "biz_demo", "userId": "usr_dev", "role": null}`)
 	if _, _, page := p.call(http.MethodGet, p.App+"/sandbox/sign-in?return_to=/developer", "", "", nil); !strings.Contains(page, "Dana Petrova") || strings.Contains(page, "Example Business") {
 		t.Errorf("the sign-in page of one who left:\n%s", page)
+	}
+}
+
+// SAND-01: with -db the database is a file, which a second start finds filled.
+func TestSandboxFile_SAND01(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sandbox.db")
+	for _, name := range []string{"first", "second"} {
+		t.Run(name, func(t *testing.T) {
+			p := startSandbox(t, "-db", path)
+			p.json(http.MethodPost, p.API+"/dev/sessions", `{"userId": "usr_dev", "businessId": "biz_demo"}`)
+			p.connect("invoices:write")
+		})
 	}
 }
 

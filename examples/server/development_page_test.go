@@ -17,7 +17,7 @@ func TestDevelopmentPage_SAND02(t *testing.T) {
 	post(t, b, page+"/faults", fault).want(t, http.StatusSeeOther)
 	post(t, b, page+"/faults", url.Values{"route": {"webhook"}, "status": {"503"}, "delay_ms": {"5"}}).want(t, http.StatusSeeOther)
 	body := get(t, b, page).want(t, http.StatusOK).body
-	for _, want := range []string{"<code>POST /oauth/token</code>", "response lost", "status 503 5 ms late"} {
+	for _, want := range []string{"<code>POST /oauth/token</code>", "/sandbox/webhooks/ledgerlink-sync", "response lost", "status 503 5 ms late"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
 		}
