@@ -11,7 +11,6 @@ import (
 	"github.com/partnerkit/partnerkit"
 
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/guard"
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
@@ -342,17 +341,17 @@ func TestCustomConnectionDecision_IT01(t *testing.T) {
 // The page binds the decision to the permissions that it shows.
 func TestCustomConnectionPermissions_IT01(t *testing.T) {
 	t.Parallel()
-	held := permissions{guard.PostJournal: true}
+	held := permissions{"journal.post": true}
 	s := newCustomScene(t, func(c *partnerkit.Config) { c.Permissions = held })
 	s.name(partnertest.Business)
 	owner := s.Browser(partnertest.User, partnertest.Business)
 	page := s.open(owner)
-	held[guard.DeletePayments] = true // promoted since
+	held["payments.delete"] = true // promoted since
 	if got := s.decide(owner, page.form("allow")); got.status != http.StatusBadRequest {
 		t.Errorf("%d %s", got.status, got.text())
 	}
 	s.wantIssued(false)
-	delete(held, guard.PostJournal)
+	delete(held, "journal.post")
 	s.approve()
 	clear(held)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.APIURL+"/payments/1", http.NoBody)

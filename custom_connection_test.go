@@ -30,8 +30,8 @@ func customRoutes(calls *[]identity.Principal) []guard.Route {
 	}
 	return []guard.Route{
 		{Pattern: "GET /invoices", Scope: "invoices:read", Installations: true, Handler: serve},
-		{Pattern: "POST /journal", Scope: "journal:write", Permission: guard.PostJournal, Installations: true, Handler: serve},
-		{Pattern: "DELETE /payments/{id}", Scope: "payments:write", Permission: guard.DeletePayments, Installations: true, Handler: serve},
+		{Pattern: "POST /journal", Scope: "journal:write", Permission: "journal.post", Installations: true, Handler: serve},
+		{Pattern: "DELETE /payments/{id}", Scope: "payments:write", Permission: "payments.delete", Installations: true, Handler: serve},
 		{Pattern: "GET /profile", Scope: "profile:read", Handler: serve},
 	}
 }
@@ -40,7 +40,7 @@ func customRoutes(calls *[]identity.Principal) []guard.Route {
 type someone struct{}
 
 func (someone) HasPermission(_ context.Context, _, userID string, permission guard.Permission) (bool, error) {
-	return userID == partnertest.User && permission != guard.DeletePayments, nil
+	return userID == partnertest.User && permission != "payments.delete", nil
 }
 
 func withCustom(calls *[]identity.Principal) func(*partnerkit.Config) {

@@ -47,7 +47,7 @@ func newDepartures(t *testing.T, edits ...func(*partnerkit.Config)) departures {
 	}
 	d.Harness = partnertest.New(t, append([]func(*partnerkit.Config){func(c *partnerkit.Config) {
 		c.Notifier = d.told
-		c.Permissions = guard.Roles{"taker": {guard.PostJournal}}.Permissions(func(_ context.Context, _, userID string) (guard.Role, error) {
+		c.Permissions = guard.Roles{"taker": {"journal.post"}}.Permissions(func(_ context.Context, _, userID string) (guard.Role, error) {
 			if userID == taker {
 				return "taker", nil
 			}
@@ -55,7 +55,7 @@ func newDepartures(t *testing.T, edits ...func(*partnerkit.Config)) departures {
 		})
 		c.Routes = []guard.Route{
 			{Pattern: "GET /invoices", Scope: "invoices:read", Handler: whose},
-			{Pattern: "POST /journal-entries", Scope: "journal:write", Permission: guard.PostJournal, Handler: whose},
+			{Pattern: "POST /journal-entries", Scope: "journal:write", Permission: "journal.post", Handler: whose},
 		}
 	}}, edits...)...)
 	d.Host.AddBusiness(taker, oauthserver.Business{ID: partnertest.Business, Name: "Corner Bakery", MayConnect: true})

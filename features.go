@@ -19,6 +19,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/hostrequest"
 	"github.com/partnerkit/partnerkit/internal/httpapi"
+	"github.com/partnerkit/partnerkit/internal/longwindows"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/operator"
 	operatorpages "github.com/partnerkit/partnerkit/operator/pages"
@@ -134,7 +135,7 @@ func (p *Platform) newSurface() (err error) {
 		return err
 	}
 	if memory, ok := c.Limiter.(*ratelimit.Memory); ok {
-		p.windows = guard.NewWindows(guard.WindowsConfig{Store: c.Store, Limiter: memory, Clock: c.Clock, Logger: c.Logger})
+		p.windows = longwindows.New(longwindows.Config{Store: c.Store, Limiter: memory, Clock: c.Clock, Logger: c.Logger})
 	}
 	sessionOrigins := make([]string, len(c.SessionOrigins))
 	for i, origin := range c.SessionOrigins {

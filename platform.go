@@ -28,6 +28,7 @@ import (
 	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/idempotency/keystore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/longwindows"
 	"github.com/partnerkit/partnerkit/internal/requestid"
 	"github.com/partnerkit/partnerkit/keyring"
 	"github.com/partnerkit/partnerkit/locale"
@@ -232,7 +233,7 @@ type Platform struct {
 	told          *events.Notifications
 	oauth         *oauthserver.Server
 	keys          *idempotency.Keys
-	windows       *guard.Windows // nil unless Config.Limiter is a ratelimit.Memory
+	windows       *longwindows.Windows // nil unless Config.Limiter is a ratelimit.Memory
 	calls         *analytics.Counter
 	events        *events.Log
 	hooks         *webhooks.Service

@@ -201,7 +201,7 @@ func TestSurface(t *testing.T) {
 	cfg.Versions = guard.Versions{Current: "2026-09-01", All: []guard.Version{{Name: "2026-09-01"}}}
 	cfg.Permissions = guard.DefaultRoles().Permissions(func(context.Context, string, string) (guard.Role, error) { return guard.Member, nil })
 	route := guard.Route{Pattern: "GET /mine", Scope: "invoices:read", SessionsAllowed: true, Handler: guard.HTTP(http.HandlerFunc(teapot))}
-	cfg.Routes = []guard.Route{route, {Pattern: "GET /ours", Scope: "invoices:read", Permission: guard.PostJournal, SessionsAllowed: true, Handler: route.Handler}}
+	cfg.Routes = []guard.Route{route, {Pattern: "GET /ours", Scope: "invoices:read", Permission: "journal.post", SessionsAllowed: true, Handler: route.Handler}}
 	p := platform(t, cfg)
 	if w := get(p.API(), "/mine"); w.Code != http.StatusTeapot || w.Header().Get("Books-Version") != "2026-09-01" {
 		t.Errorf("%d %v", w.Code, w.Header())

@@ -96,15 +96,6 @@ func Failed(doing string, cause error) *Error {
 	return Internal(fmt.Errorf("%s: %w", doing, cause))
 }
 
-// Wrap returns nil for nil and an [*Error] as it is. Any other error becomes one of
-// [Failed].
-func Wrap(doing string, err error) error {
-	if _, ok := errors.AsType[*Error](err); ok || err == nil {
-		return err
-	}
-	return Failed(doing, err)
-}
-
 // Limited turns the decision of a rate limiter into an error: nil if the request is
 // allowed, a 429 with the time to wait if not, and a 5xx if the limiter failed.
 func Limited(allowed bool, wait time.Duration, err error) error { //nolint:revive // a decision, not a switch

@@ -3,9 +3,9 @@ package appdata
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
@@ -38,7 +38,7 @@ func (s *Service) DeleteValue(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, partner.ErrNotFound):
 		return codes.AppDataValueNotFound.New(valueID)
 	case err != nil:
-		return apierror.Wrap("appdata", err)
+		return fmt.Errorf("appdata: %w", err)
 	case s.cfg.Respond == nil:
 		w.WriteHeader(http.StatusNoContent)
 	}

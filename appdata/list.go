@@ -1,6 +1,7 @@
 package appdata
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,7 +34,7 @@ func (s *Service) ListValues(w http.ResponseWriter, r *http.Request) error {
 	q.AppID, q.BusinessID = p.AppID, p.BusinessID
 	found, err := s.cfg.Store.Values(r.Context(), q)
 	if err != nil {
-		return apierror.Wrap("appdata", err)
+		return fmt.Errorf("appdata: %w", err)
 	}
 	shown := slices.DeleteFunc(found, func(v valuestore.Value) bool { return !s.mayRead(p, v.ResourceType) })
 	return apierror.WriteJSON(w, http.StatusOK, map[string][]valuestore.Value{"data": append([]valuestore.Value{}, shown...)})

@@ -3,6 +3,7 @@ package appdata
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -55,7 +56,7 @@ func (s *Service) PutValues(w http.ResponseWriter, r *http.Request) error {
 	case errors.Is(err, partner.ErrNotFound):
 		return s.fieldGone(r.Context(), p, given, err)
 	case err != nil:
-		return apierror.Wrap("appdata", err)
+		return fmt.Errorf("appdata: %w", err)
 	case s.cfg.Respond != nil:
 		return nil
 	}
@@ -82,7 +83,7 @@ func (s *Service) check(ctx context.Context, p identity.Principal, given []given
 	}
 	declared, err := s.cfg.Store.Fields(ctx, p.AppID)
 	if err != nil {
-		return nil, apierror.Wrap("appdata", err)
+		return nil, fmt.Errorf("appdata: %w", err)
 	}
 	fields := make(map[place]valuestore.Field, len(declared))
 	for _, f := range declared {

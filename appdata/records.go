@@ -2,9 +2,9 @@ package appdata
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/internal/codes"
 )
@@ -36,7 +36,7 @@ func (s *Service) checkRecords(ctx context.Context, businessID string, drafts []
 	}
 	found, err := s.cfg.Records.ExistingRecords(ctx, businessID, slices.Clone(asked))
 	if err != nil {
-		return apierror.Wrap("appdata", err)
+		return fmt.Errorf("appdata: %w", err)
 	}
 	for _, one := range found {
 		exists[one] = true

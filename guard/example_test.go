@@ -35,7 +35,7 @@ func ExampleSurface() {
 			p, _ := identity.PrincipalFrom(r.Context())
 			return apierror.WriteJSON(w, http.StatusOK, "invoices of "+p.BusinessID)
 		}},
-		guard.Route{Pattern: "DELETE /payments/{id}", Scope: "payments:write", Permission: guard.DeletePayments,
+		guard.Route{Pattern: "DELETE /payments/{id}", Scope: "payments:write", Permission: "payments.delete",
 			Handler: guard.HTTP(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))},
 	)
 	if err != nil {

@@ -295,8 +295,8 @@ func TestPermissionsAtTheTimeOfTheCall(t *testing.T) {
 		}
 	}
 	roles := guard.DefaultRoles()
-	roles[guard.Member] = []guard.Permission{guard.PostJournal}
-	for permission, want := range map[guard.Permission]bool{guard.PostJournal: true, guard.ManageAccounts: false, guard.DeletePayments: false, guard.InstallApps: false} {
+	roles[guard.Member] = []guard.Permission{"journal.post"}
+	for permission, want := range map[guard.Permission]bool{"journal.post": true, "accounts.manage": false, "payments.delete": false, "apps.install": false} {
 		if roles.Have(guard.Member, permission) != want || !roles.Have(guard.Owner, permission) || !roles.Have(guard.Admin, permission) {
 			t.Errorf("%s: member %v", permission, !want)
 		}

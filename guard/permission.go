@@ -13,16 +13,8 @@ import (
 // Permission is something that a user may do in a business.
 type Permission string
 
-// The permissions of an accounting service. A host can have others.
-const (
-	PostJournal    Permission = "journal.post"
-	ManageAccounts Permission = "accounts.manage"
-	DeletePayments Permission = "payments.delete"
-	InstallApps    Permission = "apps.install"
-
-	// AllPermissions stands for every one, in [Roles].
-	AllPermissions Permission = "*"
-)
+// AllPermissions stands for every permission, in [Roles].
+const AllPermissions Permission = "*"
 
 // Permissions is the second gate. It checks the user and the business of each call on
 // routes that declare a permission. An error is an internal error.

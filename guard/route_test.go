@@ -47,7 +47,7 @@ func TestHandleRefuses(t *testing.T) {
 	k.Must(k.surface.Handle(fine))
 	bare, err := guard.New(guard.Config{Tokens: k.OAuth})
 	k.Must(err)
-	route := guard.Route{Pattern: "GET /fine", Scope: "anything:goes", Permission: guard.PostJournal, Handler: k.echo}
+	route := guard.Route{Pattern: "GET /fine", Scope: "anything:goes", Permission: "journal.post", Handler: k.echo}
 	if err := bare.Handle(route); err == nil || !strings.Contains(err.Error(), "Config.Permissions is nil") {
 		t.Error(err)
 	}

@@ -100,7 +100,7 @@ func (c ScopeCatalog) Lookup(name string) (Scope, bool) {
 	return entry, ok
 }
 
-// Check returns nil when every scope is in the catalog, and otherwise a [*ScopeError]
+// Check returns nil when every scope is in the catalog, and otherwise an error
 // that names those that are not.
 func (c ScopeCatalog) Check(scopes Scopes) error {
 	return refuse("unknown scope", scopes.Minus(c.Names()))
@@ -126,5 +126,5 @@ func refuse(problem string, scopes Scopes) error {
 	if scopes.IsEmpty() {
 		return nil
 	}
-	return &ScopeError{Problem: problem, Names: scopes.Names()}
+	return &scopeError{Problem: problem, Names: scopes.Names()}
 }

@@ -12,8 +12,8 @@ const (
 	// MaxScopes is how many scopes a set may have.
 	MaxScopes = 100
 
-	// MaxScopeLength is how long one scope may be, in bytes.
-	MaxScopeLength = 128
+	// maxScopeLength is how long one scope may be, in bytes.
+	maxScopeLength = 128
 )
 
 // Scopes is a set of scopes that remembers the order in which they were named. It
@@ -22,9 +22,9 @@ type Scopes struct {
 	names []string
 }
 
-// ScopeError describes what is wrong with a list of scopes. Its text has only characters
+// scopeError describes what is wrong with a list of scopes. Its text has only characters
 // that an OAuth error_description may have (RFC 6749 5.2).
-type ScopeError struct {
+type scopeError struct {
 	// Names are the rejected scopes, if they are well-formed.
 	Names []string
 
@@ -32,7 +32,7 @@ type ScopeError struct {
 }
 
 // Error returns the problem, and the rejected scopes if they can be shown.
-func (e *ScopeError) Error() string {
+func (e *scopeError) Error() string {
 	if len(e.Names) == 0 {
 		return e.Problem
 	}
@@ -41,28 +41,28 @@ func (e *ScopeError) Error() string {
 
 // ParseScopes reads the scope parameter of RFC 6749 3.3: scopes with spaces between them.
 // Several spaces count as one, and those at both ends not at all, because some clients send
-// them. Duplicates collapse, order is kept. A text without scopes gives the empty set. Errors
-// are [*ScopeError].
+// them. Duplicates collapse, order is kept. A text without scopes gives the empty set.
+// The texts of errors have only characters that an OAuth error_description may have.
 func ParseScopes(text string) (Scopes, error) {
-	if len(text) > MaxScopes*(MaxScopeLength+1) {
-		return Scopes{}, &ScopeError{Problem: "scope is too long"}
+	if len(text) > MaxScopes*(maxScopeLength+1) {
+		return Scopes{}, &scopeError{Problem: "scope is too long"}
 	}
 	return NewScopes(strings.FieldsFunc(text, func(c rune) bool { return c == ' ' })...)
 }
 
 // NewScopes makes a set of names, none at all included. Each must be a scope-token of
-// RFC 6749 3.3. Errors are [*ScopeError].
+// RFC 6749 3.3.
 func NewScopes(names ...string) (Scopes, error) {
 	s := Scopes{names: make([]string, 0, min(len(names), MaxScopes))}
 	for i, name := range names {
 		if problem := checkScope(name); problem != "" {
-			return Scopes{}, &ScopeError{Problem: fmt.Sprintf("scope %d %s", i+1, problem)}
+			return Scopes{}, &scopeError{Problem: fmt.Sprintf("scope %d %s", i+1, problem)}
 		}
 		if s.Has(name) {
 			continue
 		}
 		if len(s.names) == MaxScopes {
-			return Scopes{}, &ScopeError{Problem: fmt.Sprintf("more than %d scopes", MaxScopes)}
+			return Scopes{}, &scopeError{Problem: fmt.Sprintf("more than %d scopes", MaxScopes)}
 		}
 		s.names = append(s.names, name)
 	}
@@ -157,8 +157,8 @@ func checkScope(name string) (problem string) {
 	switch {
 	case name == "":
 		return "is empty"
-	case len(name) > MaxScopeLength:
-		return fmt.Sprintf("is longer than %d characters", MaxScopeLength)
+	case len(name) > maxScopeLength:
+		return fmt.Sprintf("is longer than %d characters", maxScopeLength)
 	}
 	for _, c := range []byte(name) {
 		if c <= ' ' || c >= 0x7f || c == '"' || c == '\\' {

@@ -28,7 +28,7 @@ func isLocked(t testing.TB, m *ratelimit.Memory, now time.Time, l ratelimit.Lock
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res.Refusal == ratelimit.RefusedByLockout
+	return res.Refusal == "lockout"
 }
 
 func heap() int64 {

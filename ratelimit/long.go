@@ -5,10 +5,6 @@ import (
 	"time"
 )
 
-// LongWindow is the least length of the windows that a [Memory] can hand out and take back, so
-// that a restart does not begin them again.
-const LongWindow = time.Hour
-
 // WindowCount is how many requests a window has counted.
 type WindowCount struct {
 	Key    Key
@@ -24,7 +20,7 @@ type WindowQuery struct {
 	Limit     int
 }
 
-// ChangedWindows returns the long windows that have counted requests since the last call and
+// ChangedWindows returns the windows of an hour or longer that have counted requests since the last call and
 // have not ended, each with its whole count.
 func (m *Memory) ChangedWindows(now time.Time) []WindowCount {
 	if !m.counters.hasLong.Swap(false) {

@@ -11,8 +11,8 @@ const (
 	MaxCounters = 8
 	// MaxLockouts is how many lockouts one request can have.
 	MaxLockouts = 4
-	// MaxWindow is the longest Window, Within and For.
-	MaxWindow = 24 * time.Hour
+	// maxWindow is the longest Window, Within and For.
+	maxWindow = 24 * time.Hour
 )
 
 // Request is all that is asked about one request. It is a plain value of fixed
@@ -40,7 +40,7 @@ type Counter struct {
 // Limit allows Count requests in each Window.
 type Limit struct {
 	Count  int           // at least 1
-	Window time.Duration // whole milliseconds, at most MaxWindow
+	Window time.Duration // whole milliseconds, at most 24 hours
 }
 
 // Lockout is a rule about failures and the key they are counted under. Check
@@ -55,8 +55,8 @@ type Lockout struct {
 // before it happened in less than Within.
 type LockoutRule struct {
 	MoreThan int           // at least 1
-	Within   time.Duration // whole milliseconds, at most MaxWindow
-	For      time.Duration // whole milliseconds, at most MaxWindow
+	Within   time.Duration // whole milliseconds, at most 24 hours
+	For      time.Duration // whole milliseconds, at most 24 hours
 }
 
 // IsUsed reports whether this place in a Request asks for anything.
@@ -107,7 +107,7 @@ func (l *Limit) validate() error {
 	if inBounds(l.Count) && isSpan(l.Window) {
 		return nil
 	}
-	return fmt.Errorf("%w: %d in %v; the count must be at least 1, and the window whole milliseconds and at most %v", ErrInvalid, l.Count, l.Window, MaxWindow)
+	return fmt.Errorf("%w: %d in %v; the count must be at least 1, and the window whole milliseconds and at most %v", ErrInvalid, l.Count, l.Window, maxWindow)
 }
 
 func (r *LockoutRule) validate() error {
@@ -115,7 +115,7 @@ func (r *LockoutRule) validate() error {
 		return nil
 	}
 	return fmt.Errorf("%w: more than %d within %v for %v; the number must be at least 1, and the times whole milliseconds and at most %v",
-		ErrInvalid, r.MoreThan, r.Within, r.For, MaxWindow)
+		ErrInvalid, r.MoreThan, r.Within, r.For, maxWindow)
 }
 
 func inBounds(count int) bool {
@@ -123,5 +123,5 @@ func inBounds(count int) bool {
 }
 
 func isSpan(d time.Duration) bool {
-	return d > 0 && d <= MaxWindow && d%time.Millisecond == 0
+	return d > 0 && d <= maxWindow && d%time.Millisecond == 0
 }

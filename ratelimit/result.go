@@ -2,14 +2,10 @@ package ratelimit
 
 import "time"
 
-// Refusal is the kind of limit that refused a request.
-type Refusal string
-
-// What can refuse. NotRefused is the zero value.
+// What can refuse, see [Result].
 const (
-	NotRefused       Refusal = ""
-	RefusedByCounter Refusal = "counter"
-	RefusedByLockout Refusal = "lockout"
+	refusedByCounter = "counter"
+	refusedByLockout = "lockout"
 )
 
 // Result is the decision about one request. The zero Result is not allowed.
@@ -20,7 +16,7 @@ type Result struct {
 	// Refusal and Index name the counter or lockout that refused, by its place
 	// in the Request. When several refuse it is the one that lasts longest, of
 	// equals a lockout before a counter.
-	Refusal Refusal
+	Refusal string
 	Index   int
 
 	// Wait is how long that refusal lasts, zero when allowed.
@@ -76,7 +72,7 @@ func decide(ms int64, req *Request, tally *Tally, ends *[MaxCounters]int64) Resu
 			continue
 		}
 		res.Lockouts[i] = time.Duration(left) * time.Millisecond
-		res.refuse(RefusedByLockout, i, res.Lockouts[i])
+		res.refuse(refusedByLockout, i, res.Lockouts[i])
 	}
 	for i := range req.Counters {
 		c := &req.Counters[i]
@@ -86,15 +82,15 @@ func decide(ms int64, req *Request, tally *Tally, ends *[MaxCounters]int64) Resu
 		quota := &res.Counters[i]
 		*quota = c.quota(tally.Counts[i], ends[i]-ms)
 		if !quota.Allowed {
-			res.refuse(RefusedByCounter, i, quota.Reset)
+			res.refuse(refusedByCounter, i, quota.Reset)
 		}
 	}
-	res.Allowed = res.Refusal == NotRefused
+	res.Allowed = res.Refusal == ""
 	res.BeganLockout = res.Allowed && tally.BeganLockout
 	return res
 }
 
-func (r *Result) refuse(by Refusal, index int, wait time.Duration) {
+func (r *Result) refuse(by string, index int, wait time.Duration) {
 	if wait > r.Wait {
 		r.Refusal, r.Index, r.Wait = by, index, wait
 	}

@@ -76,7 +76,7 @@ type entry struct {
 // unsaved marks a long window that has counted a request. No length is that great.
 const unsaved = 1 << 31
 
-const longWindow = uint32(LongWindow / time.Millisecond)
+const longWindow = uint32(time.Hour / time.Millisecond)
 
 func newCounterTable(maxBytes int64) *counterTable {
 	return &counterTable{table: newTable[set](maxBytes, sizeOf[set]())}

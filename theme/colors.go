@@ -135,7 +135,7 @@ func contrast(a, b string) float64 {
 
 // CSS sets the custom properties of the theme's colours; empty when it has none. Values
 // that are not colours are left out, so that nothing else gets into a style sheet.
-func (t Theme) CSS() string { return t.Light.rules(Light, Dark) + t.Dark.rules(Dark, Light) }
+func (t Theme) CSS() string { return t.Light.rules(light, dark) + t.Dark.rules(dark, light) }
 
 // rules returns the style rules of a scheme: for browsers that prefer it where the person has
 // not chosen the other one, and for people who have chosen it. Empty without colours.

@@ -8,25 +8,24 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 )
 
-// The schemes that a person can choose. Light and Dark are also values of the cookie
-// [SwitchCookie].
+// The schemes that a person can choose. light and dark are also values of the cookie.
 const (
-	Light  = "light"
-	Dark   = "dark"
-	System = "system" // that of the browser
+	light  = "light"
+	dark   = "dark"
+	system = "system" // that of the browser
 )
 
-// SwitchCookie is the name of the cookie that keeps the scheme that a person has chosen.
-const SwitchCookie = "theme"
+// switchCookie is the name of the cookie that keeps the scheme that a person has chosen.
+const switchCookie = "theme"
 
 // keptFor is how long a browser keeps the choice, in seconds: a year.
 const keptFor = 365 * 24 * 60 * 60
 
-// Chosen returns the scheme that the person has chosen, [Light] or [Dark]; empty for that of
+// Chosen returns the scheme that the person has chosen, "light" or "dark"; empty for that of
 // the browser.
 func Chosen(r *http.Request) string {
-	cookie, err := r.Cookie(SwitchCookie)
-	if err != nil || cookie.Value != Light && cookie.Value != Dark {
+	cookie, err := r.Cookie(switchCookie)
+	if err != nil || cookie.Value != light && cookie.Value != dark {
 		return ""
 	}
 	return cookie.Value
@@ -40,11 +39,11 @@ func ServeSwitch(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return apierror.Invalid("the body is not a form")
 	}
-	cookie := &http.Cookie{Name: SwitchCookie, Path: "/", MaxAge: keptFor, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode}
+	cookie := &http.Cookie{Name: switchCookie, Path: "/", MaxAge: keptFor, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode}
 	switch chosen := r.PostForm.Get("theme"); chosen {
-	case Light, Dark:
+	case light, dark:
 		cookie.Value = chosen
-	case System:
+	case system:
 		cookie.MaxAge = -1
 	default:
 		return apierror.InvalidAt("theme", "must be system, light or dark")

@@ -40,7 +40,7 @@ func TestServeSwitch(t *testing.T) {
 		t.Errorf("pink: %v", err)
 	}
 	r = httptest.NewRequest(http.MethodGet, "/", nil)
-	r.AddCookie(&http.Cookie{Name: theme.SwitchCookie, Value: `dark"><script>`})
+	r.AddCookie(&http.Cookie{Name: "theme", Value: `dark"><script>`})
 	if got := theme.Chosen(r); got != "" {
 		t.Errorf("chosen %q", got)
 	}

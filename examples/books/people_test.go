@@ -62,13 +62,13 @@ func TestPermissions_API05(t *testing.T) {
 		permission     guard.Permission
 		want           bool
 	}{
-		{"biz_bakery", "usr_ada", guard.PostJournal, true},      // owner
-		{"biz_bakery", "usr_ben", guard.DeletePayments, true},   // admin
-		{"biz_bakery", "usr_cleo", guard.DeletePayments, false}, // member
-		{"biz_cycles", "usr_cleo", guard.InstallApps, true},     // her own
-		{"biz_cycles", "usr_cleo", guard.ManageAccounts, false},
-		{"biz_cycles", "usr_ada", guard.PostJournal, false}, // not there
-		{"biz_none", "usr_ada", guard.PostJournal, false},
+		{"biz_bakery", "usr_ada", "journal.post", true},      // owner
+		{"biz_bakery", "usr_ben", "payments.delete", true},   // admin
+		{"biz_bakery", "usr_cleo", "payments.delete", false}, // member
+		{"biz_cycles", "usr_cleo", "apps.install", true},     // her own
+		{"biz_cycles", "usr_cleo", "accounts.manage", false},
+		{"biz_cycles", "usr_ada", "journal.post", false}, // not there
+		{"biz_none", "usr_ada", "journal.post", false},
 	} {
 		if got, err := b.HasPermission(t.Context(), test.business, test.user, test.permission); err != nil || got != test.want {
 			t.Errorf("%s of %s in %s: %v, %v", test.permission, test.user, test.business, got, err)
@@ -86,7 +86,7 @@ func TestSetPermissions(t *testing.T) {
 		if err := b.SetPermissions(t.Context(), "biz_bakery", "usr_ada", test.own); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := b.HasPermission(t.Context(), "biz_bakery", "usr_ada", guard.PostJournal); err != nil || got != test.want {
+		if got, err := b.HasPermission(t.Context(), "biz_bakery", "usr_ada", "journal.post"); err != nil || got != test.want {
 			t.Errorf("%v: %t, %v", test.own, got, err)
 		}
 	}

@@ -126,7 +126,7 @@ func testInvalid(t *testing.T, limiter ratelimit.Limiter) {
 		"no window":       counter(1, 0),
 		"negative window": counter(1, -time.Minute),
 		"microseconds":    counter(1, time.Minute+time.Microsecond),
-		"over MaxWindow":  counter(1, ratelimit.MaxWindow+time.Millisecond),
+		"over a day":      counter(1, 24*time.Hour+time.Millisecond),
 		"no rule":         lockout(0, 0, 0),
 		"no failures":     lockout(0, time.Minute, time.Minute),
 		"no within":       lockout(1, 0, time.Minute),

@@ -43,7 +43,7 @@ func TestFailOpen(t *testing.T) {
 				MeterProvider: meter,
 			})
 			ctx, now, req := t.Context(), time.UnixMilli(1_900_000_000_000), failing()
-			for i, want := range []ratelimit.Refusal{"", "", ratelimit.RefusedByCounter} {
+			for i, want := range []string{"", "", "counter"} {
 				res, err := limiter.Check(ctx, now, req)
 				if err != nil || res.Refusal != want {
 					t.Errorf("check %d: %+v, %v; want %q", i, res, err, want)
@@ -52,7 +52,7 @@ func TestFailOpen(t *testing.T) {
 					t.Errorf("failure %d: %v", i, err)
 				}
 			}
-			if res, err := limiter.Check(ctx, now, req); err != nil || res.Refusal != ratelimit.RefusedByLockout {
+			if res, err := limiter.Check(ctx, now, req); err != nil || res.Refusal != "lockout" {
 				t.Errorf("after three failures: %+v, %v", res, err)
 			}
 			if got := meter.calls.Load(); got != 7 {
@@ -134,7 +134,7 @@ func TestLockoutSurvivesOutage(t *testing.T) {
 	}
 	client.Close()
 	res, err := limiter.Check(t.Context(), now, req)
-	if err != nil || res.Refusal != ratelimit.RefusedByLockout {
+	if err != nil || res.Refusal != "lockout" {
 		t.Errorf("Check = %+v, %v; want a lockout", res, err)
 	}
 }

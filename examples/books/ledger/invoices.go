@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -31,7 +32,7 @@ func (l *Ledger) createInvoice(w http.ResponseWriter, r *http.Request) error {
 	}
 	if given.CustomerID != nil {
 		if _, err := customers.find(r.Context(), l.cfg.Store, businessOf(r.Context()), *given.CustomerID, ""); err != nil {
-			return apierror.Wrap("ledger", err)
+			return fmt.Errorf("ledger: %w", err)
 		}
 	}
 	return l.makeInvoices(w, r, []givenInvoice{given}, func(made []Invoice) outcome {
@@ -53,7 +54,7 @@ func (l *Ledger) importInvoices(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := l.validateImport(r.Context(), body.Invoices); err != nil {
-		return apierror.Wrap("ledger", err)
+		return fmt.Errorf("ledger: %w", err)
 	}
 	return l.makeInvoices(w, r, body.Invoices, func(made []Invoice) outcome {
 		o := outcome{status: http.StatusCreated, body: map[string][]Invoice{"created": made}}
@@ -96,7 +97,7 @@ func (l *Ledger) validateImport(ctx context.Context, given []givenInvoice) error
 func (l *Ledger) makeInvoices(w http.ResponseWriter, r *http.Request, given []givenInvoice, response func([]Invoice) outcome) error {
 	plan, err := l.cfg.Plans.Plan(r.Context(), businessOf(r.Context()))
 	if err != nil {
-		return apierror.Wrap("ledger", err)
+		return fmt.Errorf("ledger: %w", err)
 	}
 	now := l.cfg.Clock.Now().UTC()
 	made := newInvoices(given, now)

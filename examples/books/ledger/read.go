@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -29,7 +30,7 @@ func (t table[T]) get(l *Ledger) apierror.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		record, err := t.find(r.Context(), l.cfg.Store, businessOf(r.Context()), r.PathValue("id"), "")
 		if err != nil {
-			return apierror.Wrap("ledger", err)
+			return fmt.Errorf("ledger: %w", err)
 		}
 		return apierror.WriteJSON(w, http.StatusOK, record)
 	}
@@ -50,7 +51,7 @@ func (t table[T]) list(l *Ledger) apierror.Handler {
 		}
 		found, err := t.where(r.Context(), l.cfg.Store, condition+" ORDER BY id DESC LIMIT $2", args...)
 		if err != nil {
-			return apierror.Wrap("ledger", err)
+			return fmt.Errorf("ledger: %w", err)
 		}
 		response := page[T]{Data: found, HasMore: len(found) > limit}
 		if response.HasMore {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/idempotency"
 	"github.com/partnerkit/partnerkit/storage"
@@ -34,7 +33,7 @@ func (t table[T]) created(record T, event string) outcome {
 // it is committed, or nothing.
 func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx context.Context, tx storage.Tx) (outcome, error)) error {
 	ctx := r.Context()
-	return apierror.Wrap("ledger", l.cfg.Store.InTx(ctx, func(tx storage.Tx) error {
+	return l.cfg.Store.InTx(ctx, func(tx storage.Tx) error {
 		done, err := act(ctx, tx)
 		if err != nil {
 			return err

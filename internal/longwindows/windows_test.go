@@ -1,4 +1,4 @@
-package guard_test
+package longwindows_test
 
 import (
 	"context"
@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
-	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/internal/longwindows"
 	"github.com/partnerkit/partnerkit/internal/testdb"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
 // frail is a store that can be down.
 type frail struct {
-	guard.WindowStore
+	longwindows.Store
 	down atomic.Bool
 }
 
@@ -25,14 +25,14 @@ func (f *frail) SaveLimitWindows(ctx context.Context, windows []ratelimit.Window
 	if f.down.Load() {
 		return errFrail
 	}
-	return f.WindowStore.SaveLimitWindows(ctx, windows)
+	return f.Store.SaveLimitWindows(ctx, windows)
 }
 
 func (f *frail) LimitWindows(ctx context.Context, q ratelimit.WindowQuery) ([]ratelimit.WindowCount, error) {
 	if f.down.Load() {
 		return nil, errFrail
 	}
-	return f.WindowStore.LimitWindows(ctx, q)
+	return f.Store.LimitWindows(ctx, q)
 }
 
 // process is a limiter whose long windows are kept, from its start to its end.
@@ -44,7 +44,7 @@ type process struct {
 	done   chan error
 }
 
-func start(t *testing.T, store guard.WindowStore, at *clock.Manual) *process {
+func start(t *testing.T, store longwindows.Store, at *clock.Manual) *process {
 	t.Helper()
 	memory, err := ratelimit.NewMemory(ratelimit.MemoryConfig{})
 	if err != nil {
@@ -53,7 +53,7 @@ func start(t *testing.T, store guard.WindowStore, at *clock.Manual) *process {
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	p := &process{t: t, clock: at, memory: memory, stop: stop, done: make(chan error, 1)}
 	go func() {
-		p.done <- guard.NewWindows(guard.WindowsConfig{Store: store, Limiter: memory, Clock: at}).Run(ctx)
+		p.done <- longwindows.New(longwindows.Config{Store: store, Limiter: memory, Clock: at}).Run(ctx)
 	}()
 	t.Cleanup(stop)
 	return p
@@ -100,9 +100,9 @@ func TestLongWindowsSurvive_LIM08(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			at := clock.NewManual(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC))
-			store := &frail{WindowStore: testdb.NewEnv(t, open).Store}
+			store := &frail{Store: testdb.NewEnv(t, open).Store}
 			stored := func() (n int64) {
-				found, err := store.WindowStore.LimitWindows(t.Context(), ratelimit.WindowQuery{EndsAfter: at.Now(), Limit: 100})
+				found, err := store.Store.LimitWindows(t.Context(), ratelimit.WindowQuery{EndsAfter: at.Now(), Limit: 100})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -160,7 +160,7 @@ func TestLongWindowsSurvive_LIM08(t *testing.T) {
 			fourth.call("biz_3")
 			at.Advance(time.Hour)
 			await(t, "ended windows are deleted", func() bool {
-				all, err := store.WindowStore.LimitWindows(t.Context(), ratelimit.WindowQuery{Limit: 100})
+				all, err := store.Store.LimitWindows(t.Context(), ratelimit.WindowQuery{Limit: 100})
 				return err == nil && len(all) > 0 && len(all) <= 2
 			})
 			if minute, hour, day := fourth.used("biz_1"); minute != 0 || hour > 1 || day != 0 {
