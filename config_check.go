@@ -56,6 +56,6 @@ func (c *Config) check() error {
 		add(!json.Valid(text) || !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")), "Schemas: %s is not a JSON object; a JSON Schema is one", name)
 	}
 	add(c.Operators != nil && c.Developers == nil, "Operators is set without Developers")
-	add(c.MaxFunctions < 0, "MaxFunctions is negative")
+	add(c.Console.MaxFunctions < 0, "Console.MaxFunctions is negative")
 	return errors.Join(errs...)
 }

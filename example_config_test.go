@@ -118,8 +118,8 @@ func (lua) CheckFunction(_ context.Context, source string) error {
 
 func ExampleConfig_functionChecker() {
 	var cfg partnerkit.Config
-	cfg.FunctionChecker = lua{}
-	fmt.Println(cfg.FunctionChecker.CheckFunction(context.Background(), "return 1"))
+	cfg.Console.FunctionChecker = lua{}
+	fmt.Println(cfg.Console.FunctionChecker.CheckFunction(context.Background(), "return 1"))
 	// Output: there is no function handle
 }
 

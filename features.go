@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/appdata"
@@ -33,6 +32,12 @@ func (p *Platform) newNotifications() (err error) {
 	return err
 }
 
+func (p *Platform) newAnalytics() (err error) {
+	c := p.cfg
+	p.calls, err = analytics.New(analytics.Config{Store: c.Store, Retention: c.Retention.Calls, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider})
+	return err
+}
+
 func (p *Platform) newOAuth() (err error) {
 	c := p.cfg
 	oauth := oauthserver.Config{
@@ -54,9 +59,7 @@ func (p *Platform) newOAuth() (err error) {
 		oauth.ConnectedApps.PersonName = p.cfg.userName()
 	}
 	if oauth.ConnectedApps.LastUses == nil {
-		oauth.ConnectedApps.LastUses = func(ctx context.Context, installationIDs ...string) (map[string]time.Time, error) {
-			return p.calls.LastUses(ctx, installationIDs...) // it is made after the OAuth server
-		}
+		oauth.ConnectedApps.LastUses = p.calls.LastUses
 	}
 	if c.Developers != nil && oauth.IsDeveloper == nil {
 		oauth.IsDeveloper = func(ctx context.Context, organizationID, userID string) (bool, error) {
@@ -64,13 +67,9 @@ func (p *Platform) newOAuth() (err error) {
 			return slices.ContainsFunc(organizations, func(o console.Organization) bool { return o.ID == organizationID }), err
 		}
 	}
-	oauth.CallPermissions = func(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error) {
-		return p.guard.InstallationPermissions(ctx, businessID, userID, scopes) // it is made after the OAuth server
-	}
-	oauth.LentPermissions = func(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error) {
-		return p.guard.UserPermissions(ctx, businessID, userID, scopes) // likewise
-	}
-	oauth.SecretUsed = func(useID string, at time.Time) { p.calls.Use(useID, at) }
+	permissions := routePermissions{c.Routes, c.Permissions}
+	oauth.CallPermissions, oauth.LentPermissions = permissions.ofInstallation, permissions.ofUser
+	oauth.SecretUsed = p.calls.Use
 	if p.oauth, err = oauthserver.New(oauth); err != nil {
 		return err
 	}
@@ -130,10 +129,6 @@ func (p *Platform) newSurface() (err error) {
 	if err != nil {
 		return err
 	}
-	p.calls, err = analytics.New(analytics.Config{Store: c.Store, Retention: c.Retention.Calls, Clock: c.Clock, Logger: c.Logger, MeterProvider: c.MeterProvider})
-	if err != nil {
-		return err
-	}
 	if memory, ok := c.Limiter.(*ratelimit.Memory); ok {
 		p.windows = longwindows.New(longwindows.Config{Store: c.Store, Limiter: memory, Clock: c.Clock, Logger: c.Logger})
 	}
@@ -172,7 +167,7 @@ func (p *Platform) newConsole() (err error) {
 	p.console, err = console.New(console.Config{
 		UserName: c.userName(), BusinessName: c.BusinessName, Store: c.Store, Service: c.Service, Host: c.Developers, OAuth: p.oauth, Webhooks: p.hooks, Analytics: p.calls, AppData: p.data,
 		Events: c.Events, EventRetention: c.Retention.Events, Versions: versions, Serves: c.Versions.Serves, AllowLoopback: c.Webhooks.AllowLoopback,
-		MaxFunctions: c.MaxFunctions, FunctionChecker: c.FunctionChecker, Limiter: c.Limiter, Limits: c.Limits,
+		Options: c.Console, Limiter: c.Limiter, Limits: c.Limits,
 		Origins: []string{c.APIURL, c.AppURL}, Clock: c.Clock, Logger: c.Logger, ErrorShape: c.ErrorShape, Notifications: p.told,
 	})
 	if err != nil {
@@ -180,7 +175,7 @@ func (p *Platform) newConsole() (err error) {
 	}
 	p.consolePages, err = pages.New(pages.Config{
 		Console: p.console, SignIn: c.Host.SignIn, Service: c.Service, Prefix: consolePath, Origins: []string{c.APIURL, c.AppURL},
-		Theme: c.Theme, ThemeFor: hostrequest.WithSession(c.Host.Session, c.ThemeFor), Reads: p.reads(), MoveClock: c.MoveClock, RecordEvent: c.RecordEvent,
+		Theme: c.Theme, ThemeFor: hostrequest.WithSession(c.Host.Session, c.ThemeFor), Reads: p.reads(), MoveClock: c.Console.MoveClock, RecordEvent: c.Console.RecordEvent,
 		Clock: c.Clock, Logger: c.Logger,
 	})
 	return err

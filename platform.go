@@ -143,20 +143,6 @@ type Config struct {
 	// BusinessName returns the name of a business for the developers of an app that the
 	// business has connected, and for operators; empty if it is not known. Nil: pages show ids only.
 	BusinessName func(ctx context.Context, businessID string) (string, error)
-	// MaxFunctions is how many functions an app may have in the console; 0 means 20.
-	// OAuth.MaxApps, OAuth.MaxRedirectURIs and Webhooks.MaxWebhooks are the other bounds
-	// of what developers may have.
-	MaxFunctions int
-	// FunctionChecker checks the sources of functions; nil: a function is any text that
-	// is not blank, in any language. console/jscheck checks JavaScript.
-	FunctionChecker console.FunctionChecker
-	// MoveClock moves the clock forward and returns once what is then due has happened. For
-	// development only: it adds a control to the console's pages. Nil means none.
-	MoveClock func(ctx context.Context, by time.Duration) error
-	// RecordEvent records an event in a business. For development only: it adds a control to
-	// the console's pages with which developers record events in businesses that have
-	// connected their app. Nil means none.
-	RecordEvent func(ctx context.Context, event events.Draft) error
 	// Permissions is the second gate of routes that declare one; nil: none may.
 	Permissions guard.Permissions
 	// Versions of the API; zero: it has none.
@@ -210,6 +196,7 @@ type Config struct {
 	MeterProvider  metric.MeterProvider // nil: no metrics
 	TracerProvider trace.TracerProvider // nil: no spans
 
+	Console  console.Options     // the settings that only the console has
 	OAuth    oauthserver.Options // the settings that only the OAuth server has
 	Webhooks webhooks.Options    // the settings that only webhooks have
 }
@@ -262,7 +249,7 @@ func New(cfg Config) (*Platform, error) {
 		return nil, err
 	}
 	p := &Platform{cfg: cfg, errors: apierror.Writer{Logger: cfg.Logger, Service: cfg.Service, Shape: cfg.ErrorShape}}
-	for _, build := range []func() error{p.newNotifications, p.newOAuth, p.newEvents, p.newAppData, p.newSurface, p.newConsole, p.newOperator, p.checkSchemas} {
+	for _, build := range []func() error{p.newNotifications, p.newAnalytics, p.newOAuth, p.newEvents, p.newAppData, p.newSurface, p.newConsole, p.newOperator, p.checkSchemas} {
 		if err := build(); err != nil {
 			return nil, fmt.Errorf("partnerkit: %w", err)
 		}

@@ -38,6 +38,23 @@ type Organization struct {
 
 const defaultMaxFunctions = 20
 
+// Options are the settings that only the console has. The zero value of a field is its default.
+type Options struct {
+	// MaxFunctions is how many functions an app may have; 0 means 20. The other bounds
+	// are of OAuth and Webhooks.
+	MaxFunctions int
+	// FunctionChecker checks the sources of functions; nil: a function is any text that
+	// is not blank, in any language. See console/jscheck for JavaScript.
+	FunctionChecker FunctionChecker
+	// MoveClock moves the clock forward and returns once what is then due has happened. For
+	// development only: it adds a control to the console's pages. Nil means none.
+	MoveClock func(ctx context.Context, by time.Duration) error
+	// RecordEvent records an event in a business. For development only: it adds a control to
+	// the console's pages with which developers record events in businesses that have
+	// connected their app. Nil means none.
+	RecordEvent func(ctx context.Context, event events.Draft) error
+}
+
 // Config of a [Console]. Store, Host, OAuth, Webhooks and Analytics are required; the
 // zero value of everything else is its default.
 type Config struct {
@@ -63,12 +80,8 @@ type Config struct {
 	// ResourceTypes are the types of records that extensions may belong to, each with
 	// the scope to read it; nil means appdata.DefaultTypes.
 	ResourceTypes map[string]string
-	// MaxFunctions is how many functions an app may have; 0 means 20. The other bounds
-	// are of OAuth and Webhooks.
-	MaxFunctions int
-	// FunctionChecker checks the sources of functions; nil: a function is any text that
-	// is not blank, in any language. See console/jscheck for JavaScript.
-	FunctionChecker FunctionChecker
+	Options
+
 	// Limiter and Limits are those of the guarded API, whose use the console shows. If
 	// Limiter is nil or does not implement ratelimit.Peeker, no use is shown. It also counts the
 	// checks of functions; nil: this console alone counts its own.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/codes"
 )
 
@@ -89,48 +88,4 @@ func (s *Surface) checkPermission(ctx context.Context, c *call) error {
 		return codes.PermissionRequired.New(c.route.Permission)
 	}
 	return nil
-}
-
-// InstallationPermissions returns the permissions that calls of a custom connection can need
-// with these scopes, and that the user has in the business: those of the routes with
-// Installations that the scopes open. They are sorted.
-func (s *Surface) InstallationPermissions(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error) {
-	return s.held(ctx, businessID, userID, func(r Route) bool { return r.Installations && r.isOpenedBy(scopes) })
-}
-
-// UserPermissions returns the permissions that calls made for the user can need with these
-// scopes, and that the user has in the business: those of the routes that the scopes open. They
-// are sorted.
-func (s *Surface) UserPermissions(ctx context.Context, businessID, userID string, scopes identity.Scopes) ([]string, error) {
-	return s.held(ctx, businessID, userID, func(r Route) bool { return r.isOpenedBy(scopes) })
-}
-
-func (r Route) isOpenedBy(scopes identity.Scopes) bool {
-	return r.Scope == AnyScope || scopes.Has(r.Scope)
-}
-
-// held returns the permissions of some routes that the user has in the business, sorted.
-func (s *Surface) held(ctx context.Context, businessID, userID string, isOf func(Route) bool) ([]string, error) {
-	var held []string
-	for _, permission := range s.permissions(isOf) {
-		ok, err := s.cfg.Permissions.HasPermission(ctx, businessID, userID, permission)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			held = append(held, string(permission))
-		}
-	}
-	return held, nil
-}
-
-// permissions returns the permissions that some routes declare, each once, sorted.
-func (s *Surface) permissions(isOf func(Route) bool) (declared []Permission) {
-	for _, route := range s.routes {
-		if route.Permission != "" && isOf(route) {
-			declared = append(declared, route.Permission)
-		}
-	}
-	slices.Sort(declared)
-	return slices.Compact(declared)
 }

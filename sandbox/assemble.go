@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/events/schemacheck"
 	"github.com/partnerkit/partnerkit/identity"
@@ -58,10 +59,10 @@ func (s *server) configure() (partnerkit.Config, error) {
 	cfg := partnerkit.Config{
 		Store: s.store, Keyring: s.ring, Limiter: s.limiter, Proxies: s.proxies, Clock: s.clock, Logger: s.log,
 		MeterProvider: s.metrics.library, Notifier: events.LogNotifier(s.log),
-		APIURL: s.apiURL, AppURL: s.appURL, FunctionChecker: checker,
+		APIURL: s.apiURL, AppURL: s.appURL, Console: console.Options{FunctionChecker: checker},
 	}
 	if s.isDev {
-		cfg.MoveClock, cfg.RecordEvent = s.moveClock, s.recordEvent
+		cfg.Console.MoveClock, cfg.Console.RecordEvent = s.moveClock, s.recordEvent
 	}
 	given := cfg
 	if err := s.program.Configure(&cfg); err != nil {
@@ -133,7 +134,7 @@ func (s *server) relax() {
 	cfg.Webhooks.Fault = s.faults.ofDelivery
 	s.told = &notifications{next: cfg.Notifier}
 	cfg.Notifier = s.told
-	cfg.MoveClock, cfg.RecordEvent = s.moveClock, s.recordEvent
+	cfg.Console.MoveClock, cfg.Console.RecordEvent = s.moveClock, s.recordEvent
 	cfg.CompileSchema = schemacheck.Compile
 	s.openRegistration()
 }

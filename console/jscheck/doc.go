@@ -23,7 +23,7 @@
 //		program, err := os.Executable()
 //		// …
 //		checker, err := jscheck.New(jscheck.Config{Command: []string{program, "check-function"}})
-//		// … partnerkit.Config{FunctionChecker: checker}
+//		// … partnerkit.Config{Console: console.Options{FunctionChecker: checker}}
 //	}
 //
 // [Check] parses in the calling process. It is for hosts that trust their developers.

@@ -66,7 +66,7 @@ func (b *backend) configure(cfg *partnerkit.Config) error {
 		Errors: apierror.Writer{Logger: cfg.Logger, Service: service}, Limiter: cfg.Limiter, Proxies: cfg.Proxies, Clock: cfg.Clock, Logger: cfg.Logger,
 		Links: []theme.Link{{Text: "API", Href: "/openapi"}},
 	}
-	if cfg.MoveClock != nil { // development mode
+	if cfg.Console.MoveClock != nil { // development mode
 		site.SessionLifetime = developmentSessionLifetime
 	}
 	if b.site, err = books.NewSite(site); err != nil {

@@ -48,5 +48,5 @@ func (l *Ledger) write(w http.ResponseWriter, r *http.Request, act func(ctx cont
 			w.Header().Set("Location", done.location)
 		}
 		return idempotency.Respond(ctx, tx, done.status, done.body)
-	}))
+	})
 }
