@@ -12,7 +12,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/httpapi"
 	"github.com/partnerkit/partnerkit/internal/openapi"
 	"github.com/partnerkit/partnerkit/ratelimit"
-	"github.com/partnerkit/partnerkit/webhooks"
 )
 
 // OpenAPI returns the description for partners, as an OpenAPI 3.1 document in JSON: the OAuth
@@ -93,8 +92,8 @@ func (p *Platform) figures() openapi.Figures {
 		RegistrationToken: lifetimes.RegistrationToken, RedactDelay: lifetimes.RedactDelay,
 		Events:          cmp.Or(c.Retention.Events, events.Retention),
 		IdempotencyKeys: cmp.Or(c.Retention.IdempotencyKeys, keystore.Lifetime),
-		SecretOverlap:   cmp.Or(c.Webhooks.SecretOverlap, webhooks.SecretOverlap),
-		RetryDelays:     p.hooks.RetryDelays(),
+		SecretOverlap:   p.hooks.Options().SecretOverlap,
+		RetryDelays:     p.hooks.Options().RetryDelays,
 		PerBusiness:     rate(c.Limits.PerBusiness), PerApp: rate(c.Limits.PerApp),
 		PerAddress: rate(c.Limits.DefaultPerIP), DeviceAuthorize: rate(c.Limits.DeviceAuthorize),
 		UserCodes: openapi.Rate{Count: codes.MoreThan + 1, Window: codes.Within}, UserCodesPause: codes.For,

@@ -143,7 +143,7 @@ func reachOut(t *testing.T, cfg partnerkit.Config, webhook, document string) par
 	if err != nil {
 		t.Fatal(err)
 	}
-	sent, err := p.Webhooks().SendTest(t.Context(), created.App.ID, hook.ID)
+	sent, err := p.Webhooks().SendTest(t.Context(), created.App.ID, hook.ID, "")
 	for err == nil && sent.Attempts == 0 && t.Context().Err() == nil {
 		time.Sleep(time.Millisecond)
 		sent, _, err = p.Webhooks().Delivery(t.Context(), created.App.ID, hook.ID, sent.ID)

@@ -25,7 +25,7 @@ func TestEraseBusiness_OPS06(t *testing.T) {
 	app, other := h.Connect(partnertest.ConnectOptions{}), h.Connect(partnertest.ConnectOptions{})
 	receiver := h.Receiver(app, "invoice.created", events.AppUninstalled, events.BusinessRedact)
 	invoice, _ := events.DefaultCatalog().Lookup("invoice.created")
-	_, err := h.Events().Record(t.Context(), h.Store, events.Draft{Type: invoice.Name, BusinessID: business, Data: invoice.Sample})
+	_, err := h.Events().Record(t.Context(), events.Draft{Type: invoice.Name, BusinessID: business, Data: invoice.Sample})
 	if err != nil {
 		t.Fatal(err)
 	}

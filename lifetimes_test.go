@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/oauthserver"
+	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/partnertest"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
@@ -48,9 +49,9 @@ func TestRetryDelaysAndRetention(t *testing.T) {
 		}
 		h.Clock.Advance(2 * time.Second)
 	}
-	deliveries, err := h.Webhooks().Deliveries(t.Context(), app.ID, receiver.WebhookID)
-	if err != nil || len(deliveries) != 1 || deliveries[0].Status != "failed" {
-		t.Fatalf("%+v %v", deliveries, err)
+	page, err := h.Webhooks().Deliveries(t.Context(), partner.DeliveryQuery{AppID: app.ID, WebhookID: receiver.WebhookID})
+	if err != nil || len(page.Deliveries) != 1 || page.Deliveries[0].Status != "failed" {
+		t.Fatalf("%+v %v", page.Deliveries, err)
 	}
 	app.Get("/events").Want(http.StatusOK)
 	h.Advance(24 * time.Hour)

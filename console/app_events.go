@@ -203,7 +203,7 @@ func (c *Console) eventQuery(app partner.App, viewers map[string]events.Viewer, 
 
 func (c *Console) isVisible(e partner.Event, viewer events.Viewer) bool {
 	definition, ok := c.cfg.Events.Lookup(e.Type)
-	return ok && viewer.IsInstalled && definition.Check(e.AppID, viewer) == events.Visible
+	return ok && viewer.IsInstalled && definition.IsVisible(e.AppID, viewer)
 }
 
 // withDeliveries adds what is shown with events, and turns their data into the shape of the

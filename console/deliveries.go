@@ -22,7 +22,7 @@ func (c *Console) Deliveries(ctx context.Context, by Actor, ref Ref, q partner.D
 		return partner.DeliveryPage{}, err
 	}
 	q.AppID, q.WebhookID = ref.AppID, ref.WebhookID
-	page, err := c.cfg.Webhooks.DeliveryPage(ctx, q)
+	page, err := c.cfg.Webhooks.Deliveries(ctx, q)
 	return page, absent("webhook", err)
 }
 
@@ -41,7 +41,7 @@ func (c *Console) AppDeliveries(ctx context.Context, appID string, q partner.Del
 	whole := "" // all deliveries from this one on were read
 	for _, hook := range hooks {
 		q.WebhookID = hook.ID
-		page, err := c.cfg.Webhooks.DeliveryPage(ctx, q)
+		page, err := c.cfg.Webhooks.Deliveries(ctx, q)
 		if errors.Is(err, partner.ErrNotFound) {
 			continue // deleted just now
 		}
@@ -97,10 +97,10 @@ func (c *Console) SignedRequest(ctx context.Context, by Actor, ref Ref) (*http.R
 }
 
 // MaxAttempts returns how often a delivery is tried.
-func (c *Console) MaxAttempts() int { return c.cfg.Webhooks.MaxAttempts() }
+func (c *Console) MaxAttempts() int { return len(c.cfg.Webhooks.Options().RetryDelays) + 1 }
 
 // RetryDelays returns the pauses after the failed attempts of a delivery, in their order.
-func (c *Console) RetryDelays() []time.Duration { return c.cfg.Webhooks.RetryDelays() }
+func (c *Console) RetryDelays() []time.Duration { return c.cfg.Webhooks.Options().RetryDelays }
 
 // SendTest queues a test delivery to a webhook, with the sample of an event of the catalog;
 // empty: of the first one that the webhook has chosen. Its error is one of apierror: 404,
@@ -112,7 +112,7 @@ func (c *Console) SendTest(ctx context.Context, by Actor, ref Ref, event string)
 	}
 	var queued partner.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
-		queued, err = c.cfg.Webhooks.SendTestOf(ctx, ref.AppID, ref.WebhookID, event)
+		queued, err = c.cfg.Webhooks.SendTest(ctx, ref.AppID, ref.WebhookID, event)
 		return by.did(audited.WebhookTested, ref.AppID, queued.ID), err
 	})
 	if err != nil {

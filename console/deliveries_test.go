@@ -14,7 +14,6 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 	"github.com/partnerkit/partnerkit/webhooks/signature"
 )
 
@@ -95,7 +94,7 @@ func (d *harness) fail(path string) response {
 		d.await(path, partner.DeliveryRetrying, attempt+1)
 		d.must(d.clock.Advance(pause))
 	}
-	return d.await(path, partner.DeliveryFailed, webhooks.MaxAttempts)
+	return d.await(path, partner.DeliveryFailed, 6)
 }
 
 // CON-01, TST-01, RDL-01, DLV-09: a test delivery from its queueing over its failure
@@ -178,7 +177,7 @@ func TestRedeliveryRefusals_RDL03(t *testing.T) {
 	hookID := d.ann("POST "+path+"/webhooks", `{"url": "`+endpoint.URL+`", "events": ["invoice.paid"]}`).want(http.StatusCreated).text("id")
 	hook := path + "/webhooks/" + hookID
 	d.connect(appID, "biz_1")
-	recorded, err := d.Events.Record(t.Context(), d.store, events.Draft{Type: "invoice.paid", BusinessID: "biz_1", Data: map[string]any{"id": "inv_1"}})
+	recorded, err := d.Events.Record(t.Context(), events.Draft{Type: "invoice.paid", BusinessID: "biz_1", Data: map[string]any{"id": "inv_1"}})
 	d.must(err)
 	d.run()
 	d.must(d.Hooks.Settle(t.Context()))

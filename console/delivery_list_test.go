@@ -38,7 +38,7 @@ func (d *harness) exhaust() {
 // deliver records an event and attempts its deliveries once. It returns the event's id.
 func (d *harness) deliver(event, business string) string {
 	d.Helper()
-	recorded, err := d.Events.Record(d.Context(), d.store, events.Draft{Type: event, BusinessID: business, Data: map[string]any{"id": "inv_1"}})
+	recorded, err := d.Events.Record(d.Context(), events.Draft{Type: event, BusinessID: business, Data: map[string]any{"id": "inv_1"}})
 	d.must(err)
 	d.settle()
 	d.must(d.clock.Advance(time.Second)) // by which deliveries are sorted

@@ -34,7 +34,7 @@ type WebhookChange struct {
 }
 
 // MaxWebhooks is how many webhooks an app may have.
-func (c *Console) MaxWebhooks() int { return c.cfg.Webhooks.MaxWebhooks() }
+func (c *Console) MaxWebhooks() int { return c.cfg.Webhooks.Options().MaxWebhooks }
 
 // CreateWebhook adds a webhook to an app and returns it with its secret, which cannot
 // be read again. Its error is one of apierror: 404, that the app is deactivated, or
@@ -116,7 +116,7 @@ func (c *Console) DeleteWebhook(ctx context.Context, by Actor, ref Ref) error {
 
 // VerifiesWebhooks reports whether a webhook gets nothing until its endpoint has answered a
 // challenge.
-func (c *Console) VerifiesWebhooks() bool { return c.cfg.Webhooks.VerifiesEndpoints() }
+func (c *Console) VerifiesWebhooks() bool { return c.cfg.Webhooks.Options().VerifyEndpoints }
 
 // VerifyWebhook sends a challenge to the endpoint of a webhook again, soon after it returns. Its
 // error is one of apierror: 404, also where webhooks need not be verified, that the app is
@@ -141,7 +141,7 @@ func (c *Console) VerifyWebhook(ctx context.Context, by Actor, ref Ref) (partner
 func (c *Console) DeliveriesKept() time.Duration { return c.cfg.Webhooks.Retention() }
 
 // SecretOverlap returns how long the secret before a rotation signs too.
-func (c *Console) SecretOverlap() time.Duration { return c.cfg.Webhooks.SecretOverlap() }
+func (c *Console) SecretOverlap() time.Duration { return c.cfg.Webhooks.Options().SecretOverlap }
 
 // RotateSecret gives a webhook a new secret and returns it, for the only time, and
 // when the one before it stops signing.

@@ -50,7 +50,7 @@ func (c *Console) webhookPayload(w partner.Webhook) webhookPayload {
 		ID: w.ID, URL: w.URL, Events: append([]string{}, w.Events...), Enabled: w.Enabled,
 		CreatedAt: stamp.Of(w.CreatedAt), UpdatedAt: stamp.Of(w.UpdatedAt), Version: w.Version, Health: newHealthPayload(w.Health),
 	}
-	if c.cfg.Webhooks.VerifiesEndpoints() {
+	if c.cfg.Webhooks.Options().VerifyEndpoints {
 		isVerified := w.UnverifiedSince.IsZero()
 		payload.Verified = &isVerified
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 )
 
-// MaxDefinitions is how many a catalog may have.
-const MaxDefinitions = 250
+// maxDefinitions is how many a catalog may have.
+const maxDefinitions = 250
 
 // Catalog is the list of all events. It never changes; the zero value is empty.
 type Catalog struct {
@@ -47,8 +47,8 @@ func NewCatalog(definitions ...Definition) (Catalog, error) {
 			return Catalog{}, fmt.Errorf("event catalog: %s is recorded for one app alone and cannot have the audience %s", own.Name, given.Audience)
 		}
 	}
-	if len(c.definitions) > MaxDefinitions {
-		return Catalog{}, fmt.Errorf("event catalog: more than %d definitions", MaxDefinitions)
+	if len(c.definitions) > maxDefinitions {
+		return Catalog{}, fmt.Errorf("event catalog: more than %d definitions", maxDefinitions)
 	}
 	return c, nil
 }

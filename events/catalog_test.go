@@ -155,7 +155,7 @@ func TestNewCatalogRefuses(t *testing.T) {
 	shapes := func(older ...events.Shape) func(*events.Definition) {
 		return func(d *events.Definition) { d.Older = older }
 	}
-	many := make([]events.Definition, events.MaxDefinitions-4)
+	many := make([]events.Definition, 250-4)
 	for i := range many {
 		many[i] = parcel(func(d *events.Definition) { d.Name = fmt.Sprint("parcel.n", i) })
 	}
@@ -196,7 +196,7 @@ func TestNewCatalogRefuses(t *testing.T) {
 		}
 	}
 	if _, err := events.NewCatalog(many[1:]...); err != nil {
-		t.Errorf("%d definitions: %v", events.MaxDefinitions, err)
+		t.Errorf("250 definitions: %v", err)
 	}
 }
 
@@ -216,25 +216,24 @@ func TestCheckSubscription(t *testing.T) {
 	noInstallation := change(func(v *events.Viewer) { v.InstallationScopes = without })
 	notInstalled := change(func(v *events.Viewer) { v.IsInstalled = false })
 	for _, d := range []events.Definition{business, privacy} {
-		for want, v := range map[events.Verdict][]events.Viewer{
-			events.Visible: {both}, events.ScopeMissing: {noApp, noInstallation}, events.NotInstalled: {notInstalled},
-		} {
-			for _, viewer := range v {
-				if got := d.Check("", viewer); got != want {
-					t.Errorf("%s before %+v: %s, want %s", d.Audience, viewer, got, want)
-				}
+		if !d.IsVisible("", both) {
+			t.Errorf("%s before %+v: not visible", d.Audience, both)
+		}
+		for _, viewer := range []events.Viewer{noApp, noInstallation, notInstalled} {
+			if d.IsVisible("", viewer) {
+				t.Errorf("%s before %+v: visible", d.Audience, viewer)
 			}
 		}
 	}
 	for _, v := range []events.Viewer{both, noApp, noInstallation, notInstalled} {
-		for appID, want := range map[string]events.Verdict{"app_1": events.Visible, "app_2": events.NotTheirs, "": events.NotTheirs} {
-			if got := own.Check(appID, v); got != want {
-				t.Errorf("of %q before %+v: %s, want %s", appID, v, got, want)
+		for appID, want := range map[string]bool{"app_1": true, "app_2": false, "": false} {
+			if got := own.IsVisible(appID, v); got != want {
+				t.Errorf("of %q before %+v: %v, want %v", appID, v, got, want)
 			}
 		}
 	}
-	if got := business.Check("app_2", both); got != events.NotTheirs {
-		t.Errorf("a business's event that is for another app alone: %s", got)
+	if business.IsVisible("app_2", both) {
+		t.Error("a business's event that is for another app alone is visible")
 	}
 }
 

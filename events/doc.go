@@ -13,7 +13,7 @@
 //
 // A [Catalog] lists the events, and for each event its audience, the scope that is required to
 // see it and a sample of its data. [DefaultCatalog] is the catalog of an accounting service; a
-// host can have its own ([NewCatalog]). [Definition.Check] decides which app may see an event,
+// host can have its own ([NewCatalog]). [Definition.IsVisible] decides which app may see an event,
 // both here and in webhooks.
 //
 // Data is recorded in the shape of the newest API version. A definition can convert it to the

@@ -55,7 +55,7 @@ func FuzzRecord(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, name, businessID, data string) {
-		recorded, err := log.Record(t.Context(), store, events.Draft{Type: name, BusinessID: businessID, Data: json.RawMessage(data)})
+		recorded, err := log.Record(t.Context(), events.Draft{Type: name, BusinessID: businessID, Data: json.RawMessage(data)})
 		if err != nil {
 			if !errors.Is(err, events.ErrInvalidDraft) {
 				t.Fatalf("%q, %q, %q: %v", name, businessID, data, err)

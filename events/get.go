@@ -37,7 +37,7 @@ func (l *Log) Get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	definition, ok := l.cfg.Catalog.Lookup(e.Type) // none when it was not found
-	if !ok || definition.Check(e.AppID, viewer(p)) != Visible {
+	if !ok || !definition.IsVisible(e.AppID, viewer(p)) {
 		return codes.EventNotFound.New(eventID)
 	}
 	shown, err := responseOf(e, definition, p.Version)

@@ -59,7 +59,7 @@ func (k *api) record(businessID string, types ...string) []partner.Event {
 		drafts[i] = events.Draft{Type: name, BusinessID: businessID, Data: map[string]int{"n": i}}
 	}
 	k.Clock.Advance(time.Second)
-	recorded, err := k.log.Record(k.Context(), k.Store, drafts...)
+	recorded, err := k.log.Record(k.Context(), drafts...)
 	k.Must(err)
 	return recorded
 }

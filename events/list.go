@@ -90,9 +90,9 @@ func (l *Log) visible(p identity.Principal, asked []string) (ofBusiness, ofApp [
 	for _, d := range l.cfg.Catalog.definitions {
 		switch {
 		case asked != nil && !slices.Contains(asked, d.Name):
-		case d.Audience == AudienceApp && d.Check(p.AppID, viewer(p)) == Visible:
+		case d.Audience == AudienceApp && d.IsVisible(p.AppID, viewer(p)):
 			ofApp = append(ofApp, d.Name)
-		case d.Audience != AudienceApp && d.Check("", viewer(p)) == Visible:
+		case d.Audience != AudienceApp && d.IsVisible("", viewer(p)):
 			ofBusiness = append(ofBusiness, d.Name)
 		}
 	}

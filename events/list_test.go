@@ -30,7 +30,7 @@ func TestListShape(t *testing.T) {
 		t.Errorf("an empty log: %s", got)
 	}
 	k.Clock.Advance(1500 * time.Millisecond)
-	recorded, err := k.log.Record(t.Context(), k.Store, events.Draft{
+	recorded, err := k.log.Record(t.Context(), events.Draft{
 		Type: "invoice.created", BusinessID: "biz_1", Data: json.RawMessage("{\n \"name\": \"Mill & Sons <ü>\" }"),
 	})
 	k.Must(err)
@@ -76,7 +76,7 @@ func TestListOfLargeEvents(t *testing.T) {
 	k := newAPI(t)
 	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
 	large := events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: map[string]string{"note": strings.Repeat("n", events.MaxData-20)}}
-	all, err := k.log.Record(t.Context(), k.Store, slices.Repeat([]events.Draft{large}, 40)...)
+	all, err := k.log.Record(t.Context(), slices.Repeat([]events.Draft{large}, 40)...)
 	k.Must(err)
 	first := k.call(token, "/events").shows(all[:17]...) // 16 have 4 MiB, less what their braces take
 	if !first.HasMore {
@@ -205,7 +205,7 @@ func TestVersions(t *testing.T) {
 	}
 	k := newAPIOn(t, testdb.SQLite, catalog)
 	token := k.Connect(k.NewApp(allScopes), "biz_1", allScopes)
-	_, err = k.log.Record(t.Context(), k.Store, events.Draft{Type: "parcel.sent", BusinessID: "biz_1", Data: json.RawMessage(`{"to":2}`)})
+	_, err = k.log.Record(t.Context(), events.Draft{Type: "parcel.sent", BusinessID: "biz_1", Data: json.RawMessage(`{"to":2}`)})
 	k.Must(err)
 	for version, want := range map[string]string{"2026-09-01": `{"to":2}`, "2026-01-15": `{"address":2}`, "2025-06-01": `{"street":2}`} {
 		got := k.call(token, "/events", "Service-Version", version).page().Events[0]

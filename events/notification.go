@@ -11,7 +11,7 @@ import (
 // a chat or open a ticket.
 //
 // Notify is called after the change has committed, outside of the request that made it,
-// and for one notification at a time. Its context ends after [NotifyTimeout]; other
+// and for one notification at a time. Its context ends after ten seconds; other
 // notifications do not wait for a call that ignores this.
 //
 // After an error or a panic Notify is called again for the same notification, with growing

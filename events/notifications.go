@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// NotifyTimeout is how long a [Notifier] has for one notification.
-	NotifyTimeout = 10 * time.Second
+	// notifyTimeout is how long a [Notifier] has for one notification.
+	notifyTimeout = 10 * time.Second
 	// notifyPatience is how long other notifications wait for a call that ignores the end of
 	// its context.
-	notifyPatience = NotifyTimeout + time.Second
+	notifyPatience = notifyTimeout + time.Second
 	// notifyCalls is how many calls may be under way. There is more than one only while a
 	// call ignores the end of its context.
 	notifyCalls = 10
@@ -291,7 +291,7 @@ func (q *Notifications) call(ctx context.Context, n queued) {
 }
 
 func (q *Notifications) notify(ctx context.Context, n Notification) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, NotifyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -123,7 +123,7 @@ func TestNotifier(t *testing.T) {
 				return nil
 			})
 			queue.Tell(t.Context(), events.Notification{Kind: events.NotifyAppCreated}, events.Notification{Kind: events.NotifyAppSuspended})
-			time.Sleep(events.NotifyTimeout + 2*time.Second)
+			time.Sleep(12 * time.Second)
 			synctest.Wait()
 			if want := []events.NotificationKind{events.NotifyAppSuspended}; !slices.Equal(told, want) {
 				t.Errorf("told %v, want %v", told, want)

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/partnerkit/partnerkit/apierror"
-	"github.com/partnerkit/partnerkit/events/eventstore"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
@@ -35,24 +34,19 @@ type Draft struct {
 	Data any
 }
 
-// Record records events, all or none: into the store, in their own transaction, or into
-// what the WithTx of a store returns, in that transaction. [Log.RecordIn] is for the
+// Record records events in a transaction of their own, all or none. [Log.RecordIn] is for the
 // transaction of the change that they report. It takes no lock that another transaction could
 // wait for.
 //
 // Events of one call keep their order. It returns them as they were recorded, with
 // their ids; [ErrInvalidDraft] when nothing was, because of what they are. Any other
 // error is the store's.
-func (l *Log) Record(ctx context.Context, into eventstore.Recorder, drafts ...Draft) ([]partner.Event, error) {
-	if into == nil {
-		return nil, errors.New("events: nothing to record into: pass the store, or what its WithTx returns")
-	}
-	return l.record(ctx, into.RecordEvents, drafts)
+func (l *Log) Record(ctx context.Context, drafts ...Draft) ([]partner.Event, error) {
+	return l.record(ctx, l.cfg.Store.RecordEvents, drafts)
 }
 
 // RecordIn is [Log.Record] in a transaction: of the store's InTx or BeginTx, storage.SQL of a
-// *sql.Tx, or postgres.Pgx of a pgx.Tx. The events go through the store of [Config], also if it
-// wraps another one.
+// *sql.Tx, or postgres.Pgx of a pgx.Tx.
 func (l *Log) RecordIn(ctx context.Context, tx storage.Tx, drafts ...Draft) ([]partner.Event, error) {
 	if tx == nil {
 		return nil, errors.New("events: RecordIn needs the transaction of the change")

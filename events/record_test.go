@@ -28,7 +28,7 @@ func TestRecord(t *testing.T) {
 		drafts[i] = events.Draft{Type: "invoice.created", BusinessID: "biz_1", Data: map[string]int{"n": i}}
 	}
 	drafts[7] = events.Draft{Type: events.AppDataUpdated, BusinessID: "biz_1", AppID: "app_1", Data: json.RawMessage(` {"text": "<a> & \u0000"} `)}
-	recorded, err := k.log.Record(t.Context(), k.Store, drafts...)
+	recorded, err := k.log.Record(t.Context(), drafts...)
 	k.Must(err)
 	if !slices.IsSortedFunc(recorded, func(a, b partner.Event) int { return strings.Compare(a.ID, b.ID) }) {
 		t.Error("the ids are not in order")
@@ -73,7 +73,7 @@ func TestRecordRefuses(t *testing.T) {
 		`draft 2, "invoice.paid": the event cannot be recorded: the data has 262145 bytes, more than 262144`:                 {Type: "invoice.paid", BusinessID: "b", Data: large},
 		`draft 2, "invoice.paid": the event cannot be recorded: the data: encode response: json: unsupported type: chan int`: {Type: "invoice.paid", BusinessID: "b", Data: make(chan int)},
 	} {
-		_, err := k.log.Record(t.Context(), k.Store, draft{Type: "invoice.created", BusinessID: "biz_1", Data: object}, d)
+		_, err := k.log.Record(t.Context(), draft{Type: "invoice.created", BusinessID: "biz_1", Data: object}, d)
 		if !errors.Is(err, events.ErrInvalidDraft) || err.Error() != "events: "+want {
 			t.Errorf("%v\nwant %s", err, want)
 		}
@@ -82,18 +82,15 @@ func TestRecordRefuses(t *testing.T) {
 		t.Errorf("%d events were recorded all the same", len(found))
 	}
 	for _, broken := range []string{"{", "{} {}", "{\"a\":\"\x00\"}", "{}\x00"} {
-		if _, err := k.log.Record(t.Context(), k.Store, draft{Type: "invoice.paid", BusinessID: "b", Data: json.RawMessage(broken)}); !errors.Is(err, events.ErrInvalidDraft) {
+		if _, err := k.log.Record(t.Context(), draft{Type: "invoice.paid", BusinessID: "b", Data: json.RawMessage(broken)}); !errors.Is(err, events.ErrInvalidDraft) {
 			t.Errorf("%q: %v", broken, err)
 		}
 	}
 	large["text"] = large["text"][1:]
-	if _, err := k.log.Record(t.Context(), k.Store, draft{Type: "invoice.paid", BusinessID: "b", Data: large}); err != nil {
+	if _, err := k.log.Record(t.Context(), draft{Type: "invoice.paid", BusinessID: "b", Data: large}); err != nil {
 		t.Errorf("data of MaxData bytes: %v", err)
 	}
-	if _, err := k.log.Record(t.Context(), nil, draft{}); err == nil || errors.Is(err, events.ErrInvalidDraft) {
-		t.Errorf("into nothing: %v", err)
-	}
-	if recorded, err := k.log.Record(t.Context(), k.Store); len(recorded) != 0 || err != nil {
+	if recorded, err := k.log.Record(t.Context()); len(recorded) != 0 || err != nil {
 		t.Errorf("nothing: %v, %v", recorded, err)
 	}
 }
@@ -102,14 +99,12 @@ func TestRecordRefuses(t *testing.T) {
 func TestRecordInTheHostsTransaction(t *testing.T) {
 	t.Parallel()
 	k := newAPI(t)
-	record := func(into eventstore.Recorder) error {
-		_, err := k.log.Record(t.Context(), into, events.Draft{Type: "invoice.paid", BusinessID: "biz_1", Data: struct{}{}})
-		return err
-	}
+	draft := events.Draft{Type: "invoice.paid", BusinessID: "biz_1", Data: struct{}{}}
 	for _, commits := range []bool{false, true} {
 		tx, err := k.Store.BeginTx(t.Context())
 		k.Must(err)
-		k.Must(record(k.Store.WithTx(tx)))
+		_, err = k.log.RecordIn(t.Context(), tx, draft)
+		k.Must(err)
 		if commits {
 			k.Must(tx.Commit(t.Context()))
 		}
@@ -119,7 +114,7 @@ func TestRecordInTheHostsTransaction(t *testing.T) {
 		}
 	}
 	k.Store.Tap.Arm(testdb.FaultError, 1)
-	if err := record(k.Store); !errors.Is(err, testdb.ErrInjected) || errors.Is(err, events.ErrInvalidDraft) {
+	if _, err := k.log.Record(t.Context(), draft); !errors.Is(err, testdb.ErrInjected) || errors.Is(err, events.ErrInvalidDraft) {
 		t.Errorf("a fault of the store: %v", err)
 	}
 }

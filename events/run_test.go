@@ -30,7 +30,7 @@ func TestRun(t *testing.T) {
 		drafts := slices.Repeat([]events.Draft{{Type: "invoice.paid", BusinessID: "biz_1", Data: struct{}{}}}, 450)
 		for _, later := range []time.Duration{0, 2 * time.Hour} {
 			now.Advance(later)
-			if _, err := log.Record(t.Context(), store, drafts...); err != nil {
+			if _, err := log.Record(t.Context(), drafts...); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,30 +11,16 @@ type Viewer struct {
 	InstallationScopes identity.Scopes
 }
 
-// Verdict is the result of [Definition.Check]: [Visible], or the reason why not.
-type Verdict string
-
-// The verdicts.
-const (
-	Visible      Verdict = "visible"
-	NotTheirs    Verdict = "not theirs"    // an event of another app's life
-	NotInstalled Verdict = "not installed" // no ACTIVE installation in the business
-	ScopeMissing Verdict = "scope missing" // the app or the installation lacks the event's scope
-)
-
-// Check decides whether a viewer may see an event. The Events API, the planning of
-// deliveries and the check before each send use it. appID is the event's only app, if it
-// has one.
-func (d Definition) Check(appID string, v Viewer) Verdict {
+// IsVisible reports whether a viewer may see an event: one about its own life, or one of a
+// business in which it is installed and whose scope the app and the installation both have.
+// The Events API, the planning of deliveries and the check before each send use it. appID is
+// the event's only app, if it has one.
+func (d Definition) IsVisible(appID string, v Viewer) bool {
 	switch {
 	case (d.Audience == AudienceApp || appID != "") && appID != v.AppID:
-		return NotTheirs
+		return false
 	case d.Audience == AudienceApp:
-		return Visible
-	case !v.IsInstalled:
-		return NotInstalled
-	case !v.AppScopes.Has(d.Scope) || !v.InstallationScopes.Has(d.Scope):
-		return ScopeMissing
+		return true
 	}
-	return Visible
+	return v.IsInstalled && v.AppScopes.Has(d.Scope) && v.InstallationScopes.Has(d.Scope)
 }

@@ -169,7 +169,7 @@ func (h *Harness) Settle() {
 func (h *Harness) Record(d events.Draft) partner.Event {
 	h.t.Helper()
 	d.BusinessID = cmp.Or(d.BusinessID, Business)
-	recorded, err := h.unchecked.Record(h.t.Context(), h.Store, d)
+	recorded, err := h.unchecked.Record(h.t.Context(), d)
 	if err != nil {
 		h.t.Fatalf("partnertest: record %s: %v", d.Type, err)
 	}

@@ -315,18 +315,18 @@ func TestHostRecordsWhatIsDescribed_CAT01(t *testing.T) {
 	h := partnertest.New(t)
 	draft := events.Draft{Type: "invoice.paid", BusinessID: partnertest.Business, Data: map[string]any{"id": 1}}
 	h.Record(draft)
-	_, err := h.Events().Record(t.Context(), h.Store, draft)
+	_, err := h.Events().Record(t.Context(), draft)
 	if !errors.Is(err, events.ErrInvalidDraft) || !strings.Contains(err.Error(), `"invoice.paid"`) || !strings.Contains(err.Error(), `at "/id": got number, want string`) {
 		t.Errorf("recording wrong data: %v", err)
 	}
 	paid, _ := h.Events().Catalog().Lookup("invoice.paid")
 	draft.Data = paid.Sample
-	if _, err := h.Events().Record(t.Context(), h.Store, draft); err != nil {
+	if _, err := h.Events().Record(t.Context(), draft); err != nil {
 		t.Errorf("recording the sample: %v", err)
 	}
 	h = partnertest.New(t, func(c *partnerkit.Config) { c.CompileSchema = nil })
 	draft.Data = struct{}{}
-	if _, err := h.Events().Record(t.Context(), h.Store, draft); err != nil {
+	if _, err := h.Events().Record(t.Context(), draft); err != nil {
 		t.Errorf("without checks: %v", err)
 	}
 }

@@ -199,7 +199,7 @@ func (s *server) devRecordEvent(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	recorded, err := log.Record(r.Context(), s.store, draft)
+	recorded, err := log.Record(r.Context(), draft)
 	if errors.Is(err, events.ErrInvalidDraft) {
 		return apierror.Invalid(err.Error())
 	}
@@ -211,6 +211,6 @@ func (s *server) devRecordEvent(w http.ResponseWriter, r *http.Request) error {
 
 // recordEvent is for the pages of the developer console.
 func (s *server) recordEvent(ctx context.Context, event events.Draft) error {
-	_, err := s.platform.Events().Record(ctx, s.store, event)
+	_, err := s.platform.Events().Record(ctx, event)
 	return err
 }

@@ -56,18 +56,18 @@ func TestBlockedAddresses(t *testing.T) {
 				_, err = r.svc.Update(t.Context(), a.ID, a.webhook.ID, webhooks.Change{URL: new("https://partner.example/hook")})
 				r.must(err)
 				r.record(a.business, "invoice.created")
-				_, err = r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
+				_, err = r.svc.SendTest(t.Context(), a.ID, a.webhook.ID, "")
 				r.must(err)
 				r.settle()
-				all, err := r.svc.Deliveries(t.Context(), a.ID, a.webhook.ID)
+				page, err := r.svc.Deliveries(t.Context(), partner.DeliveryQuery{AppID: a.ID, WebhookID: a.webhook.ID})
 				r.must(err)
-				for _, d := range all {
+				for _, d := range page.Deliveries {
 					if d.Status != partner.DeliveryRetrying || d.LastError != "connection failed" || d.ResponseCode != 0 {
 						t.Errorf("%+v", d)
 					}
 				}
-				if len(all) != 2 || dials.Load() != dialed {
-					t.Errorf("%d deliveries, dialled %d times, want %d", len(all), dials.Load(), dialed)
+				if len(page.Deliveries) != 2 || dials.Load() != dialed {
+					t.Errorf("%d deliveries, dialled %d times, want %d", len(page.Deliveries), dials.Load(), dialed)
 				}
 			})
 		})
@@ -86,7 +86,7 @@ func TestLoopbackAfterDevelopment(t *testing.T) {
 	for _, development := range []bool{false, true} { // the second shows that the address is reachable
 		sender, err := webhooks.New(webhooks.Config{Store: r.Store, Keyring: fixture.Keyring(1), CurrentVersion: "2026-09-01", Options: webhooks.Options{AllowLoopback: development}})
 		r.must(err)
-		d, err := sender.SendTest(t.Context(), a.ID, a.webhook.ID)
+		d, err := sender.SendTest(t.Context(), a.ID, a.webhook.ID, "")
 		r.must(err)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)

@@ -18,12 +18,11 @@ import (
 )
 
 const (
-	// VerifyWithin is how long a delivery waits for its webhook to be verified, from when it was
-	// due; see Options.VerifyEndpoints. Then it fails.
-	VerifyWithin = 24 * time.Hour
-	// MaxChallenges is how many challenges a webhook gets in an hour.
-	MaxChallenges = 10
-
+	// verifyWithin is how long a delivery waits for its webhook to be verified, from when it was
+	// due. Then it fails.
+	verifyWithin = 24 * time.Hour
+	// maxChallenges is how many challenges a webhook gets within challengeWindow.
+	maxChallenges   = 10
 	challengeWindow = time.Hour
 	// challengeType is the type of a challenge's body.
 	challengeType = "webhook.verification"
@@ -32,9 +31,6 @@ const (
 	challengeEvery   = time.Second
 )
 
-// VerifiesEndpoints reports whether webhooks must be verified; see Options.VerifyEndpoints.
-func (s *Service) VerifiesEndpoints() bool { return s.cfg.VerifyEndpoints }
-
 // Challenge asks for a challenge to a webhook's endpoint: a node on which [Service.Run] runs
 // sends a signed request of the type webhook.verification whose data has a member challenge, and
 // the webhook is verified when the response, within [AttemptTimeout], is a 2xx with a JSON object
@@ -42,13 +38,13 @@ func (s *Service) VerifiesEndpoints() bool { return s.cfg.VerifyEndpoints }
 // the same.
 //
 // [partner.ErrNotFound], or an error of apierror: without Options.VerifyEndpoints there is no such thing,
-// the app is not usable, or the webhook had [MaxChallenges] challenges in an hour.
+// the app is not usable, or the webhook had ten challenges in an hour.
 func (s *Service) Challenge(ctx context.Context, appID, webhookID string) error {
 	if !s.cfg.VerifyEndpoints {
 		return apierror.NotFound("")
 	}
 	wait, err := s.cfg.Store.RequestChallenge(ctx, webhookstore.ChallengeRequest{
-		AppID: appID, WebhookID: webhookID, Now: s.now(), Limit: MaxChallenges, Window: challengeWindow,
+		AppID: appID, WebhookID: webhookID, Now: s.now(), Limit: maxChallenges, Window: challengeWindow,
 		Check: func(standing webhookstore.Standing) error {
 			if !standing.IsAppUsable {
 				return codes.AppNotActive.New()
@@ -67,7 +63,7 @@ func (s *Service) Challenge(ctx context.Context, appID, webhookID string) error 
 // suspended app, which gets its challenge when the app is active again.
 func (s *Service) challenge(ctx context.Context, w partner.Webhook, now time.Time) (wait time.Duration, err error) {
 	return s.cfg.Store.RequestChallenge(ctx, webhookstore.ChallengeRequest{
-		AppID: w.AppID, WebhookID: w.ID, Now: now, Limit: MaxChallenges, Window: challengeWindow,
+		AppID: w.AppID, WebhookID: w.ID, Now: now, Limit: maxChallenges, Window: challengeWindow,
 		Check: func(webhookstore.Standing) error { return nil },
 	})
 }
@@ -87,7 +83,7 @@ func (s *Service) isUnverified(now webhookstore.Standing) bool {
 
 // mustWait reports whether a delivery stays queued until its webhook is verified.
 func (s *Service) mustWait(d webhookstore.Due, now time.Time) bool {
-	return s.gate(d.Delivery, d.Standing) == gateUnverified && now.Before(d.DueAt.Add(VerifyWithin))
+	return s.gate(d.Delivery, d.Standing) == gateUnverified && now.Before(d.DueAt.Add(verifyWithin))
 }
 
 // waitingRoom remembers when the first delivery that waits for its webhook to be verified was due,
@@ -105,7 +101,7 @@ func (r waitingRoom) add(d webhookstore.Due) {
 func (r waitingRoom) expired(now time.Time) []webhookstore.DueWebhook {
 	var all []webhookstore.DueWebhook
 	for webhookID, first := range r {
-		if !now.Before(first.Add(VerifyWithin)) {
+		if !now.Before(first.Add(verifyWithin)) {
 			all = append(all, webhookstore.DueWebhook{WebhookID: webhookID, First: first})
 			delete(r, webhookID)
 		}

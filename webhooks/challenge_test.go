@@ -95,7 +95,7 @@ func TestChallenge_WH04(t *testing.T) {
 		if d, _ := r.only(a); d.Status != partner.DeliveryQueued || d.Attempts != 0 {
 			t.Errorf("%+v", d)
 		}
-		_, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
+		_, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID, "")
 		wantCode(t, err, codes.WebhookNotVerified.Code)
 
 		p := r.net.posts(endpoint)[0]

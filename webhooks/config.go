@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -20,19 +21,12 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
-// What a delivery is given.
-const (
-	// AttemptTimeout is the time of one attempt, from DNS to the last header.
-	AttemptTimeout = 10 * time.Second
-	// MaxAttempts is how often a delivery is tried with the default Config.RetryDelays.
-	MaxAttempts = 6
-	// SecretOverlap is the default of Config.SecretOverlap.
-	SecretOverlap = 24 * time.Hour
-	// Retention is the default of Config.Retention.
-	Retention = 30 * 24 * time.Hour
-)
+// AttemptTimeout is the time of one attempt, from DNS to the last header.
+const AttemptTimeout = 10 * time.Second
 
 const (
+	defaultRetention   = 30 * 24 * time.Hour
+	defaultOverlap     = 24 * time.Hour
 	defaultMaxWebhooks = 20
 	defaultMaxInFlight = 256
 	defaultPerEndpoint = 16
@@ -120,7 +114,7 @@ type Options struct {
 	HeedReceivers bool
 	// VerifyEndpoints holds the deliveries of a new webhook, and of one whose URL changed, until its
 	// endpoint has answered a challenge; see [Service.Challenge]. What waits for longer than
-	// [VerifyWithin] fails. Webhooks from before the option was set count as verified.
+	// one day fails. Webhooks from before the option was set count as verified.
 	VerifyEndpoints bool
 	// Fault is asked before each attempt of a delivery what goes wrong with it, so that partners
 	// can try what they do then. For development only; nil means nothing.
@@ -133,8 +127,12 @@ type Options struct {
 // Retention returns how long deliveries are kept.
 func (s *Service) Retention() time.Duration { return s.cfg.Retention }
 
-// SecretOverlap returns how long the secret before a rotation signs too.
-func (s *Service) SecretOverlap() time.Duration { return s.cfg.SecretOverlap }
+// Options returns the options in force, in which the defaults are filled in.
+func (s *Service) Options() Options {
+	o := s.cfg.Options
+	o.RetryDelays = slices.Clone(o.RetryDelays)
+	return o
+}
 
 func (c Config) withDefaults() Config {
 	if len(c.Catalog.All()) == 0 {
@@ -144,7 +142,7 @@ func (c Config) withDefaults() Config {
 	c.MaxInFlight = cmp.Or(c.MaxInFlight, defaultMaxInFlight)
 	c.PerEndpoint = cmp.Or(c.PerEndpoint, defaultPerEndpoint)
 	c.Lease = cmp.Or(c.Lease, defaultLease)
-	c.SecretOverlap, c.Retention = cmp.Or(c.SecretOverlap, SecretOverlap), cmp.Or(c.Retention, Retention)
+	c.SecretOverlap, c.Retention = cmp.Or(c.SecretOverlap, defaultOverlap), cmp.Or(c.Retention, defaultRetention)
 	c.PurgeAfter = cmp.Or(c.PurgeAfter, c.Retention)
 	if c.RetryDelays == nil {
 		c.RetryDelays = defaultRetryDelays()
@@ -171,7 +169,7 @@ func (c Config) validate() error {
 		return errors.New("webhooks: Config.PerEndpoint or Config.MaxWebhooks is negative")
 	case c.Lease != 0 && c.Lease < time.Second:
 		return errors.New("webhooks: Config.Lease is less than a second")
-	case c.PurgeAfter != 0 && c.PurgeAfter < cmp.Or(c.Retention, Retention):
+	case c.PurgeAfter != 0 && c.PurgeAfter < cmp.Or(c.Retention, defaultRetention):
 		return errors.New("webhooks: Config.PurgeAfter is less than Config.Retention, for which deliveries are kept")
 	case c.SecretOverlap < 0 || c.SecretOverlap > maxOverlap:
 		return fmt.Errorf("webhooks: Config.SecretOverlap is %v; it must be at most %v, or a leaked secret would stay valid", c.SecretOverlap, maxOverlap)
@@ -180,7 +178,7 @@ func (c Config) validate() error {
 	case c.Retention < 0:
 		return errors.New("webhooks: Config.Retention is negative")
 	}
-	return checkRetryDelays(c.RetryDelays, cmp.Or(c.Retention, Retention))
+	return checkRetryDelays(c.RetryDelays, cmp.Or(c.Retention, defaultRetention))
 }
 
 // Service is the webhooks of all apps. It is safe for concurrent use.

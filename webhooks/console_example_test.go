@@ -46,7 +46,7 @@ func ExampleService_Create() {
 	}
 	fmt.Println(w.URL, w.Events, secret[:6])
 
-	test, err := service.SendTest(ctx, "app_1", w.ID)
+	test, err := service.SendTest(ctx, "app_1", w.ID, "")
 	if err != nil {
 		log.Panic(err)
 	}

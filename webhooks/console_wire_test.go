@@ -17,7 +17,7 @@ func TestSentTest(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *harness) {
 		a := r.app(endpoint, "invoice.paid")
 		r.net.handle(endpoint, response(http.StatusInternalServerError))
-		fired, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
+		fired, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID, "")
 		r.must(err)
 		r.settle()
 		r.net.handle(endpoint, response(http.StatusOK))

@@ -23,6 +23,12 @@ func within[R any](ctx context.Context, s deadlineStore, call func(ctx context.C
 	return call(ctx)
 }
 
+// end is within for a method that returns no result.
+func (s deadlineStore) end(ctx context.Context, call func(ctx context.Context) error) error {
+	_, err := within(ctx, s, func(ctx context.Context) (struct{}, error) { return struct{}{}, call(ctx) })
+	return err
+}
+
 func (s deadlineStore) Backlogs(ctx context.Context, behind *webhookstore.Backlog) ([]webhookstore.Backlog, error) {
 	return within(ctx, s, func(ctx context.Context) ([]webhookstore.Backlog, error) { return s.Store.Backlogs(ctx, behind) })
 }
@@ -43,18 +49,20 @@ func (s deadlineStore) TakeShard(ctx context.Context, node string, seen webhooks
 	return within(ctx, s, func(ctx context.Context) (bool, error) { return s.Store.TakeShard(ctx, node, seen, lease) })
 }
 
-func (s deadlineStore) ReleaseShards(ctx context.Context, r webhookstore.ShardRelease) error {
-	_, err := within(ctx, s, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Store.ReleaseShards(ctx, r) })
-	return err
+func (s deadlineStore) ReleaseShards(ctx context.Context, node string, shards []webhookstore.ShardID) error {
+	return s.end(ctx, func(ctx context.Context) error { return s.Store.ReleaseShards(ctx, node, shards) })
+}
+
+func (s deadlineStore) LeaveShards(ctx context.Context, node string) error {
+	return s.end(ctx, func(ctx context.Context) error { return s.Store.LeaveShards(ctx, node) })
 }
 
 func (s deadlineStore) News(ctx context.Context, since webhookstore.NewsPlace) (webhookstore.News, error) {
 	return within(ctx, s, func(ctx context.Context) (webhookstore.News, error) { return s.Store.News(ctx, since) })
 }
 
-func (s deadlineStore) ForgetDue(ctx context.Context, q webhookstore.DueQuery) error {
-	_, err := within(ctx, s, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Store.ForgetDue(ctx, q) })
-	return err
+func (s deadlineStore) ForgetDue(ctx context.Context, shards []int, until time.Time) error {
+	return s.end(ctx, func(ctx context.Context) error { return s.Store.ForgetDue(ctx, shards, until) })
 }
 
 func (s deadlineStore) QueuedWebhooks(ctx context.Context, shards []int) ([]webhookstore.DueWebhook, error) {
@@ -63,8 +71,10 @@ func (s deadlineStore) QueuedWebhooks(ctx context.Context, shards []int) ([]webh
 	})
 }
 
-func (s deadlineStore) DueWebhooks(ctx context.Context, q webhookstore.DueQuery) ([]webhookstore.DueWebhook, error) {
-	return within(ctx, s, func(ctx context.Context) ([]webhookstore.DueWebhook, error) { return s.Store.DueWebhooks(ctx, q) })
+func (s deadlineStore) DueWebhooks(ctx context.Context, shards []int, after, until time.Time) ([]webhookstore.DueWebhook, error) {
+	return within(ctx, s, func(ctx context.Context) ([]webhookstore.DueWebhook, error) {
+		return s.Store.DueWebhooks(ctx, shards, after, until)
+	})
 }
 
 func (s deadlineStore) DueDeliveries(ctx context.Context, c webhookstore.Claim) ([]webhookstore.Due, error) {
@@ -84,14 +94,11 @@ func (s deadlineStore) TakeChallenges(ctx context.Context, limit int) ([]webhook
 }
 
 func (s deadlineStore) EndChallenge(ctx context.Context, webhookID string, unverifiedSince time.Time, failed string) error {
-	_, err := within(ctx, s, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.Store.EndChallenge(ctx, webhookID, unverifiedSince, failed)
-	})
-	return err
+	return s.end(ctx, func(ctx context.Context) error { return s.Store.EndChallenge(ctx, webhookID, unverifiedSince, failed) })
 }
 
-func (s deadlineStore) Webhooks(ctx context.Context, q webhookstore.WebhookQuery) ([]partner.Webhook, error) {
-	return within(ctx, s, func(ctx context.Context) ([]partner.Webhook, error) { return s.Store.Webhooks(ctx, q) })
+func (s deadlineStore) AllWebhooks(ctx context.Context, after string, limit int) ([]partner.Webhook, error) {
+	return within(ctx, s, func(ctx context.Context) ([]partner.Webhook, error) { return s.Store.AllWebhooks(ctx, after, limit) })
 }
 
 func (s deadlineStore) UpdateWebhook(ctx context.Context, appID, webhookID string, change func(partner.Webhook) (partner.Webhook, error)) (partner.Webhook, error) {

@@ -19,15 +19,9 @@ const MaxListed = 100
 // MaxCounted is the maximum of each count of a page.
 const MaxCounted = 1000
 
-// Deliveries returns the [MaxListed] most recent deliveries of a webhook, newest
-// first and without their bodies; [partner.ErrNotFound].
-func (s *Service) Deliveries(ctx context.Context, appID, webhookID string) ([]partner.Delivery, error) {
-	page, err := s.cfg.Store.Deliveries(ctx, partner.DeliveryQuery{AppID: appID, WebhookID: webhookID, Limit: MaxListed, Now: s.now()})
-	return page.Deliveries, err
-}
-
-// DeliveryPage returns a page of the deliveries of a webhook, newest first; [partner.ErrNotFound]. It sets Limit, if that is not from 1 to [MaxListed], and Now.
-func (s *Service) DeliveryPage(ctx context.Context, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
+// Deliveries returns a page of the deliveries of a webhook, newest first;
+// [partner.ErrNotFound]. It sets Limit, if that is not from 1 to [MaxListed], and Now.
+func (s *Service) Deliveries(ctx context.Context, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
 	if q.Limit < 1 || q.Limit > MaxListed {
 		q.Limit = MaxListed
 	}
@@ -44,12 +38,8 @@ func (s *Service) Delivery(ctx context.Context, appID, webhookID, deliveryID str
 // AttemptHours counts the attempts of a webhook in each of the last 24 hours, the one that has
 // begun included, oldest first; hours without attempts are there as zeros. [partner.ErrNotFound].
 func (s *Service) AttemptHours(ctx context.Context, appID, webhookID string) ([]callstore.AttemptHour, error) {
-	hooks, err := s.cfg.Store.Webhooks(ctx, webhookstore.WebhookQuery{AppID: appID, WebhookID: webhookID})
-	if err != nil {
+	if _, err := s.cfg.Store.Webhook(ctx, appID, webhookID, time.Time{}); err != nil {
 		return nil, err
-	}
-	if len(hooks) == 0 {
-		return nil, partner.ErrNotFound
 	}
 	start := s.now().UTC().Truncate(time.Hour).Add(time.Hour - webhookstore.RatedFor)
 	found, err := s.cfg.Store.AttemptHours(ctx, webhookID, start)

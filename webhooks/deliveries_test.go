@@ -31,16 +31,16 @@ func TestDeliveries(t *testing.T) {
 		}
 		want = append([]string{d.ID}, want...)
 	}
-	list, err := k.service.Deliveries(t.Context(), k.app.ID, w.ID)
+	page, err := k.service.Deliveries(t.Context(), partner.DeliveryQuery{AppID: k.app.ID, WebhookID: w.ID})
 	k.Must(err)
 	var got []string
-	for _, d := range list {
+	for _, d := range page.Deliveries {
 		got = append(got, d.ID)
 	}
 	if diff := cmp.Diff(want[:100], got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	failed := list[4]
+	failed := page.Deliveries[4]
 	if failed.EventType != sampled || failed.Status != partner.DeliveryFailed || failed.Attempts != 6 || failed.ResponseCode != 500 || failed.LastError != "answered with status 500" || failed.Body != nil {
 		t.Errorf("listed as %+v", failed)
 	}

@@ -156,7 +156,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 	leave, cancelLeave := context.WithTimeout(context.WithoutCancel(ctx), leaveGrace)
 	defer cancelLeave()
-	if err := d.svc.store.ReleaseShards(leave, webhookstore.ShardRelease{Node: d.owner.node, IsLeaving: true}); err != nil {
+	if err := d.svc.store.LeaveShards(leave, d.owner.node); err != nil {
 		d.svc.cfg.Logger.ErrorContext(ctx, "webhooks: releasing the shards failed; other nodes wait for the lease to end", "err", err)
 	}
 }
@@ -288,7 +288,7 @@ func (d *dispatcher) readDue(ctx context.Context, now time.Time) error {
 	if now.Before(d.look.until) {
 		d.look.until = now
 	}
-	due, err := d.svc.store.DueWebhooks(ctx, webhookstore.DueQuery{Shards: d.owner.sending(), After: d.look.until.Add(-lookBack), Until: now})
+	due, err := d.svc.store.DueWebhooks(ctx, d.owner.sending(), d.look.until.Add(-lookBack), now)
 	if err != nil {
 		return err
 	}
@@ -324,10 +324,10 @@ func (d *dispatcher) search(ctx context.Context) {
 	shards := slices.Collect(maps.Keys(d.look.unsearched))
 	clear(d.look.unsearched)
 	d.look.isAtIt = true
-	old := webhookstore.DueQuery{Shards: shards, Until: d.look.until.Add(-lookBack)}
+	old := d.look.until.Add(-lookBack)
 	go func() {
 		r := searchResult{shards: shards}
-		if r.err = d.svc.store.ForgetDue(ctx, old); r.err == nil {
+		if r.err = d.svc.store.ForgetDue(ctx, shards, old); r.err == nil {
 			r.due, r.err = d.svc.store.QueuedWebhooks(ctx, shards)
 		}
 		d.searched <- r

@@ -119,19 +119,12 @@ func (s *Service) Create(ctx context.Context, n NewWebhook) (w partner.Webhook, 
 
 // Get returns a webhook of an app; [partner.ErrNotFound].
 func (s *Service) Get(ctx context.Context, appID, webhookID string) (partner.Webhook, error) {
-	found, err := s.cfg.Store.Webhooks(ctx, webhookstore.WebhookQuery{AppID: appID, WebhookID: webhookID, HealthAt: s.now()})
-	if err != nil {
-		return partner.Webhook{}, err
-	}
-	if len(found) == 0 {
-		return partner.Webhook{}, partner.ErrNotFound
-	}
-	return found[0], nil
+	return s.cfg.Store.Webhook(ctx, appID, webhookID, s.now())
 }
 
 // List returns the webhooks of an app, oldest first.
 func (s *Service) List(ctx context.Context, appID string) ([]partner.Webhook, error) {
-	return s.cfg.Store.Webhooks(ctx, webhookstore.WebhookQuery{AppID: appID, HealthAt: s.now()})
+	return s.cfg.Store.Webhooks(ctx, appID, s.now())
 }
 
 // Update changes a webhook; [partner.ErrNotFound], or an error of apierror: a validation error, or

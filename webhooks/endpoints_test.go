@@ -189,9 +189,9 @@ func TestNotFound(t *testing.T) {
 		_, get := k.service.Get(t.Context(), appID, webhookID)
 		_, update := k.service.Update(t.Context(), appID, webhookID, webhooks.Change{})
 		_, _, rotate := k.service.RotateSecret(t.Context(), appID, webhookID)
-		_, list := k.service.Deliveries(t.Context(), appID, webhookID)
+		_, list := k.service.Deliveries(t.Context(), partner.DeliveryQuery{AppID: appID, WebhookID: webhookID})
 		_, _, one := k.service.Delivery(t.Context(), appID, webhookID, d.ID)
-		_, test := k.service.SendTest(t.Context(), appID, webhookID)
+		_, test := k.service.SendTest(t.Context(), appID, webhookID, "")
 		_, again := k.service.Redeliver(t.Context(), appID, webhookID, d.ID)
 		for name, err := range map[string]error{
 			"get": get, "update": update, "rotate": rotate, "deliveries": list, "delivery": one, "test": test, "redeliver": again,

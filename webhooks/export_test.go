@@ -11,6 +11,14 @@ import (
 // UseClient replaces the HTTP client before Run, for tests.
 func (s *Service) UseClient(client *outbound.Client) { s.http = client }
 
+// Bounds and defaults, for tests.
+const (
+	MaxAttempts   = 6 // with the default delays
+	Retention     = defaultRetention
+	VerifyWithin  = verifyWithin
+	MaxChallenges = maxChallenges
+)
+
 // Share is share, for tests.
 var Share = share
 

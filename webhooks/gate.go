@@ -61,10 +61,10 @@ func (s *Service) gateOf(d partner.Delivery, now webhookstore.Standing) gate {
 	if !ok {
 		return gateUnknownEvent
 	}
-	switch definition.Check(d.AppID, now.Viewer) {
-	case events.Visible:
+	switch {
+	case definition.IsVisible(d.AppID, now.Viewer):
 		return gateOpen
-	case events.NotInstalled:
+	case definition.Audience != events.AudienceApp && !now.Viewer.IsInstalled:
 		return gateUninstalled
 	}
 	return gateScope

@@ -127,7 +127,7 @@ func TestShardThatSomebodyElseTook(t *testing.T) {
 			}
 		}
 		a, address := r.appInShard(webhookstore.DefaultShards - 1)
-		_, err = r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
+		_, err = r.svc.SendTest(t.Context(), a.ID, a.webhook.ID, "")
 		r.must(err)
 		r.start()
 		time.Sleep(500 * time.Millisecond) // the next beat is later

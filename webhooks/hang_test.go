@@ -58,11 +58,11 @@ func (s *hanging) Unplanned(ctx context.Context, of []webhookstore.Backlog) (web
 	return s.Store.Unplanned(ctx, of)
 }
 
-func (s *hanging) ReleaseShards(ctx context.Context, r webhookstore.ShardRelease) error {
+func (s *hanging) LeaveShards(ctx context.Context, node string) error {
 	if err := s.wait(ctx); err != nil {
 		return err
 	}
-	return s.Store.ReleaseShards(ctx, r)
+	return s.Store.LeaveShards(ctx, node)
 }
 
 func (s *hanging) Purge(ctx context.Context, p storage.Purge) (int, error) {

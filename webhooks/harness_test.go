@@ -141,7 +141,7 @@ func (r *harness) connect(a app, business string, granted identity.Scopes) {
 // record records an event of a business.
 func (r *harness) record(business, name string) partner.Event {
 	r.t.Helper()
-	recorded, err := r.log.Record(r.t.Context(), r.Store, events.Draft{Type: name, BusinessID: business, Data: map[string]any{"id": "inv_1", "html": "<b>&"}})
+	recorded, err := r.log.Record(r.t.Context(), events.Draft{Type: name, BusinessID: business, Data: map[string]any{"id": "inv_1", "html": "<b>&"}})
 	r.must(err)
 	return recorded[0]
 }
@@ -149,12 +149,12 @@ func (r *harness) record(business, name string) partner.Event {
 // only returns the only delivery of an app's webhook and its attempts.
 func (r *harness) only(a app) (partner.Delivery, []partner.Attempt) {
 	r.t.Helper()
-	all, err := r.svc.Deliveries(r.t.Context(), a.ID, a.webhook.ID)
+	page, err := r.svc.Deliveries(r.t.Context(), partner.DeliveryQuery{AppID: a.ID, WebhookID: a.webhook.ID})
 	r.must(err)
-	if len(all) != 1 {
-		r.t.Fatalf("%d deliveries, want 1", len(all))
+	if len(page.Deliveries) != 1 {
+		r.t.Fatalf("%d deliveries, want 1", len(page.Deliveries))
 	}
-	one, attempts, err := r.svc.Delivery(r.t.Context(), a.ID, a.webhook.ID, all[0].ID)
+	one, attempts, err := r.svc.Delivery(r.t.Context(), a.ID, a.webhook.ID, page.Deliveries[0].ID)
 	r.must(err)
 	return one, attempts
 }

@@ -103,7 +103,7 @@ func (m *model) record() string {
 	}
 	tx, err := m.BeginTx(m.t.Context())
 	m.must(err)
-	recorded, err := m.log.Record(m.t.Context(), m.WithTx(tx), drafts...)
+	recorded, err := m.log.RecordIn(m.t.Context(), tx, drafts...)
 	m.must(err)
 	if m.dice(6) == 0 {
 		m.must(tx.Rollback())

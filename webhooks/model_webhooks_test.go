@@ -187,7 +187,7 @@ func (m *model) fireAt(i int) string {
 	if m.settings.apps[m.settings.hooks[i].app].status != partner.AppActive {
 		want = "APP_NOT_ACTIVE"
 	}
-	queued, err := m.process.svc.SendTest(m.t.Context(), m.appOf(i), m.settings.hooks[i].id)
+	queued, err := m.process.svc.SendTest(m.t.Context(), m.appOf(i), m.settings.hooks[i].id, "")
 	if got := codeOf(err); got != want {
 		m.fail("test of webhook %d: %v, want %q", i, err, want)
 	}

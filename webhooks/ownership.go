@@ -203,7 +203,7 @@ func (o *ownership) release(ctx context.Context) (released []webhookstore.ShardI
 		if o.outstanding[shard] > 0 {
 			continue
 		}
-		if err := o.store.ReleaseShards(ctx, webhookstore.ShardRelease{Node: o.node, Shards: []webhookstore.ShardID{shard}}); err != nil {
+		if err := o.store.ReleaseShards(ctx, o.node, []webhookstore.ShardID{shard}); err != nil {
 			o.log.ErrorContext(ctx, "webhooks: releasing a shard failed", "kind", shard.Kind, "shard", shard.Number, "err", err)
 			continue
 		}

@@ -134,7 +134,7 @@ func (p *planning) deliver(to webhookstore.Subscriber, e partner.Event) int {
 func hears(to webhookstore.Subscriber, definition events.Definition, e partner.Event) bool {
 	return slices.Contains(to.Events, e.Type) &&
 		!to.CreatedAt.After(e.CreatedAt) && !to.InstalledAt.After(e.CreatedAt) &&
-		definition.Check(e.AppID, events.Viewer{
+		definition.IsVisible(e.AppID, events.Viewer{
 			AppID: to.AppID, AppScopes: to.AppScopes, IsInstalled: !to.InstalledAt.IsZero(), InstallationScopes: to.InstallationScopes,
-		}) == events.Visible
+		})
 }

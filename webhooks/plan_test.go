@@ -92,7 +92,7 @@ func TestEventsOfTheHostsTransaction(t *testing.T) {
 		for _, commit := range []bool{false, true} {
 			tx, err := r.BeginTx(t.Context())
 			r.must(err)
-			_, err = r.log.Record(t.Context(), r.WithTx(tx), events.Draft{Type: "invoice.created", BusinessID: a.business, Data: map[string]any{}})
+			_, err = r.log.RecordIn(t.Context(), tx, events.Draft{Type: "invoice.created", BusinessID: a.business, Data: map[string]any{}})
 			r.must(err)
 			if commit {
 				r.must(tx.Commit(t.Context()))

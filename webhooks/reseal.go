@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // reseal seals with the keyring's first key what other keys have sealed, so that those can
@@ -14,7 +13,7 @@ import (
 func (s *Service) reseal(ctx context.Context) {
 	resealed, after := 0, ""
 	for ctx.Err() == nil {
-		some, err := s.store.Webhooks(ctx, webhookstore.WebhookQuery{After: after, Limit: tidyBatch})
+		some, err := s.store.AllWebhooks(ctx, after, tidyBatch)
 		for _, w := range some {
 			after = w.ID
 			if !s.needsReseal(w.Secrets) {

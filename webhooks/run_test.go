@@ -131,7 +131,7 @@ func TestDispatchersShareTheWork(t *testing.T) {
 		time.Sleep(10 * time.Second) // they share
 		fleet, err := r.Beat(t.Context(), "observer", time.Second)
 		r.must(err)
-		r.must(r.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: "observer", IsLeaving: true}))
+		r.must(r.LeaveShards(t.Context(), "observer"))
 		holds := map[string]int{}
 		for _, shard := range fleet.Shards {
 			holds[shard.Holder]++

@@ -22,7 +22,7 @@ func TestSequence_DLV12(t *testing.T) {
 			r.record(a.business, "invoice.created")
 			r.settle()
 		}
-		_, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
+		_, err := r.svc.SendTest(t.Context(), a.ID, a.webhook.ID, "")
 		r.must(err)
 		r.settle()
 		posts := r.net.posts(endpoint)
@@ -57,7 +57,7 @@ func TestStandardHeaders_DLV12(t *testing.T) {
 		fresh, _, err := r.svc.RotateSecret(t.Context(), a.ID, a.webhook.ID)
 		r.must(err)
 		r.advance(time.Minute)
-		_, err = r.svc.SendTest(t.Context(), a.ID, a.webhook.ID)
+		_, err = r.svc.SendTest(t.Context(), a.ID, a.webhook.ID, "")
 		r.must(err)
 		r.settle()
 		r.wantStandard(r.net.posts(endpoint)[1], fresh, a.secret)
@@ -83,7 +83,7 @@ func TestStandardKeyOfAGivenSecret_SIG05(t *testing.T) {
 					AppID: a.ID, URL: "http://127.0.0.8/hook", Events: []string{"invoice.created"}, Secret: given, StandardSecret: test.isStandard,
 				})
 				r.must(err)
-				_, err = r.svc.SendTest(t.Context(), a.ID, hook.ID)
+				_, err = r.svc.SendTest(t.Context(), a.ID, hook.ID, "")
 				r.must(err)
 				r.settle()
 				p := r.net.posts("127.0.0.8")[0]

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -33,16 +32,6 @@ func checkRetryDelays(delays []time.Duration, retention time.Duration) error {
 	}
 	return nil
 }
-
-// MaxAttempts returns how often a delivery is tried before it has failed.
-func (s *Service) MaxAttempts() int { return len(s.cfg.RetryDelays) + 1 }
-
-// MaxWebhooks is how many webhooks an app may have.
-func (s *Service) MaxWebhooks() int { return s.cfg.MaxWebhooks }
-
-// RetryDelays returns the pauses between the attempts of a delivery. The slice is the
-// caller's.
-func (s *Service) RetryDelays() []time.Duration { return slices.Clone(s.cfg.RetryDelays) }
 
 // next is the delivery's state machine: what an attempt that ended at now makes of
 // a delivery that is queued or retrying.

@@ -15,22 +15,15 @@ import (
 // testEvent is the event of a test of a webhook that has not chosen any event.
 const testEvent = "invoice.created"
 
-// SendTest queues a delivery for a developer who wants to see one arrive: the
-// sample of the first event that the webhook has chosen, marked "test": true, of
-// no event and of the business "test". A webhook that has chosen none gets
-// invoice.created or, from a catalog without that, its first business event. It is
-// signed, sent and retried like any other.
+// SendTest queues a delivery for a developer who wants to see one arrive: the sample of an event
+// of the catalog, marked "test": true, of no event and of the business "test". Without the name
+// of an event it is the first that the webhook has chosen; a webhook that has chosen none gets
+// invoice.created or, from a catalog without that, its first business event. It is signed, sent
+// and retried like any other.
 //
-// [partner.ErrNotFound], or an error of apierror when the app is not usable or the webhook
-// is off; nothing is queued then.
-func (s *Service) SendTest(ctx context.Context, appID, webhookID string) (partner.Delivery, error) {
-	return s.SendTestOf(ctx, appID, webhookID, "")
-}
-
-// SendTestOf is [Service.SendTest] with the sample of an event of the catalog, whether the
-// webhook has chosen it or not; a validation error of apierror if the catalog has no such
-// event. With an empty name it is SendTest.
-func (s *Service) SendTestOf(ctx context.Context, appID, webhookID, event string) (partner.Delivery, error) {
+// [partner.ErrNotFound], or an error of apierror: the catalog has no such event, the app is not
+// usable, or the webhook is off; nothing is queued then.
+func (s *Service) SendTest(ctx context.Context, appID, webhookID, event string) (partner.Delivery, error) {
 	chosen, ok := s.cfg.Catalog.Lookup(event)
 	if event != "" && !ok {
 		return partner.Delivery{}, apierror.InvalidAt("event", "%.64q is not in the catalog", event)

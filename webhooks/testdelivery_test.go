@@ -18,7 +18,7 @@ import (
 
 func (k *consoleHarness) sendTest(w partner.Webhook) partner.Delivery {
 	k.Helper()
-	d, err := k.service.SendTest(k.Context(), w.AppID, w.ID)
+	d, err := k.service.SendTest(k.Context(), w.AppID, w.ID, "")
 	k.Must(err)
 	return d
 }
@@ -51,9 +51,9 @@ func TestSendTest(t *testing.T) {
 		t.Errorf("members in another order: %s", d.Body)
 	}
 	k.wantDue(w, d.ID)
-	list, err := k.service.Deliveries(t.Context(), k.app.ID, w.ID)
+	page, err := k.service.Deliveries(t.Context(), partner.DeliveryQuery{AppID: k.app.ID, WebhookID: w.ID})
 	want.Body = nil
-	if diff := cmp.Diff([]partner.Delivery{want}, list); err != nil || diff != "" {
+	if diff := cmp.Diff([]partner.Delivery{want}, page.Deliveries); err != nil || diff != "" {
 		t.Errorf("%v, (-want +got)\n%s", err, diff)
 	}
 	if again := k.sendTest(w); again.ID == d.ID {
@@ -111,7 +111,7 @@ func TestSendTestOfADroppedEvent(t *testing.T) {
 	k.Must(err)
 	s, err := webhooks.New(webhooks.Config{Store: k.Store, Keyring: fixture.Keyring(1), Catalog: catalog, Clock: k.Clock})
 	k.Must(err)
-	d, err := s.SendTest(t.Context(), k.app.ID, w.ID)
+	d, err := s.SendTest(t.Context(), k.app.ID, w.ID, "")
 	if err != nil || d.EventType != "customer.created" {
 		t.Errorf("sent %s, %v", d.EventType, err)
 	}
@@ -159,7 +159,7 @@ func TestSendTestGates(t *testing.T) {
 			failed := k.end(k.sendTest(w), partner.DeliveryFailed)
 			c.shut(k, w)
 			k.Clock.Advance(time.Second)
-			fired, err := k.service.SendTest(t.Context(), k.app.ID, w.ID)
+			fired, err := k.service.SendTest(t.Context(), k.app.ID, w.ID, "")
 			_, again := k.redeliver(failed)
 			if !c.isForTests {
 				k.Must(err)
@@ -170,8 +170,8 @@ func TestSendTestGates(t *testing.T) {
 			wantCode(t, err, c.code)
 			wantCode(t, again, c.code)
 			k.wantDue(w)
-			if list, err := k.service.Deliveries(t.Context(), k.app.ID, w.ID); err != nil || len(list) != 1 {
-				t.Errorf("%d deliveries, %v", len(list), err)
+			if page, err := k.service.Deliveries(t.Context(), partner.DeliveryQuery{AppID: k.app.ID, WebhookID: w.ID}); err != nil || len(page.Deliveries) != 1 {
+				t.Errorf("%d deliveries, %v", len(page.Deliveries), err)
 			}
 		})
 	}
@@ -181,7 +181,7 @@ func TestSendTestGates(t *testing.T) {
 		w := k.hook(sampled)
 		k.off(w)
 		k.setStatus(partner.AppSuspended)
-		_, err := k.service.SendTest(t.Context(), k.app.ID, w.ID)
+		_, err := k.service.SendTest(t.Context(), k.app.ID, w.ID, "")
 		wantCode(t, err, codes.AppNotActive.Code)
 	})
 }

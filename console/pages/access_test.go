@@ -23,13 +23,13 @@ func newComplete(t testing.TB, changes ...func(*pages.Config)) (o *harness, app 
 	o = newHarness(t, append(changes, func(cfg *pages.Config) {
 		cfg.MoveClock = func(_ context.Context, by time.Duration) error { o.clock.Advance(by); return nil }
 		cfg.RecordEvent = func(ctx context.Context, event events.Draft) error {
-			_, err := o.Events.Record(ctx, o.store, event)
+			_, err := o.Events.Record(ctx, event)
 			return err
 		}
 	})...)
 	app = o.newApp()
 	hook := o.newWebhook(app, "https://partner.example/hook", "invoice.paid")
-	delivery, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID)
+	delivery, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID, "")
 	o.must(err)
 	secrets, err := o.console.Secrets(t.Context(), o.actor(ann), app.ID)
 	o.must(err)

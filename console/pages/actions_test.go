@@ -65,7 +65,7 @@ func TestActionsThatMustFail_CON02(t *testing.T) {
 	own := "/apps/" + app.ID
 	hook := o.newWebhook(app, "https://partner.example/hook", "invoice.paid")
 	at := own + "/webhooks/" + hook.ID
-	delivery, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID)
+	delivery, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID, "")
 	o.must(err)
 	failed := at + "/deliveries/" + delivery.ID
 	_, err = o.store.Tap.Exec(t.Context(), "UPDATE partnerkit_delivery SET status = 'failed', next_attempt_at = NULL")

@@ -25,7 +25,7 @@ func TestDeliveries_DLV09(t *testing.T) {
 	var want []string
 	for range webhooks.MaxListed + 5 {
 		o.clock.Advance(time.Second)
-		d, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID)
+		d, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID, "")
 		o.must(err)
 		want = append(want, d.ID)
 	}
@@ -97,7 +97,7 @@ func (o *harness) mixed() mixed {
 	m.own = "/apps/" + m.app.ID + "/webhooks/" + hook.ID
 	m.eventID = "evt_06g5plpa01o015r0g79mgnmm4c"
 	for i := range 5 {
-		d, err := o.Hooks.SendTest(o.Context(), m.app.ID, hook.ID)
+		d, err := o.Hooks.SendTest(o.Context(), m.app.ID, hook.ID, "")
 		o.must(err)
 		var change string
 		switch i {
@@ -262,7 +262,7 @@ func TestDeliveriesOfWebhookThatIsOff(t *testing.T) {
 	o.run()
 	app := o.newApp()
 	hook := o.newWebhook(app, r.URL, events.AppInstalled)
-	d, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID)
+	d, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID, "")
 	o.must(err)
 	o.settle()
 	own := "/apps/" + app.ID + "/webhooks/" + hook.ID

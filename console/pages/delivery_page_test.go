@@ -31,12 +31,12 @@ func (o *harness) retriedAt(at string, data any) (partner.App, string) {
 	o.run()
 	app := o.newApp()
 	hook := o.newWebhook(app, at, events.AppInstalled)
-	_, err := o.Events.Record(o.Context(), o.store, events.Draft{Type: events.AppInstalled, BusinessID: "biz_1", AppID: app.ID, Data: data})
+	_, err := o.Events.Record(o.Context(), events.Draft{Type: events.AppInstalled, BusinessID: "biz_1", AppID: app.ID, Data: data})
 	o.must(err)
 	o.settle()
-	deliveries, err := o.Hooks.Deliveries(o.Context(), app.ID, hook.ID)
+	listed, err := o.Hooks.Deliveries(o.Context(), partner.DeliveryQuery{AppID: app.ID, WebhookID: hook.ID})
 	o.must(err)
-	return app, "/apps/" + app.ID + "/webhooks/" + hook.ID + "/deliveries/" + deliveries[0].ID
+	return app, "/apps/" + app.ID + "/webhooks/" + hook.ID + "/deliveries/" + listed.Deliveries[0].ID
 }
 
 // CON-15: the id of a record, which comes from the host, is shown on one line and without

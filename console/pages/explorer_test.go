@@ -20,7 +20,7 @@ func TestEventPages_EVT02(t *testing.T) {
 	var o *harness
 	o = newHarness(t, func(cfg *pages.Config) {
 		cfg.RecordEvent = func(ctx context.Context, event events.Draft) error {
-			_, err := o.Events.Record(ctx, o.store, event)
+			_, err := o.Events.Record(ctx, event)
 			return err
 		}
 	})

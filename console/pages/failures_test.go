@@ -26,7 +26,7 @@ func TestFailures_DLV09(t *testing.T) {
 		t.Helper()
 		r.responseWith(status)
 		o.clock.Advance(time.Second)
-		d, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID)
+		d, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID, "")
 		o.must(err)
 		o.settle()
 		return d.ID

@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
+	"github.com/partnerkit/partnerkit/partner"
 )
 
 // DLV-11: since when a webhook fails, how much of it and why stands on its page, in the list
@@ -27,7 +28,7 @@ func TestHealth_DLV11(t *testing.T) {
 	try := func(status int) {
 		t.Helper()
 		r.responseWith(status)
-		_, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID)
+		_, err := o.Hooks.SendTest(t.Context(), app.ID, hook.ID, "")
 		o.must(err)
 		o.settle()
 	}
@@ -84,10 +85,10 @@ func TestChosenTest_TST03(t *testing.T) {
 	for chosen, want := range map[string]string{"customer.created": "customer.created", "": "invoice.paid"} {
 		o.clock.Advance(time.Second)
 		o.post(own+"/test", "event", chosen).want(http.StatusSeeOther)
-		deliveries, err := o.Hooks.Deliveries(t.Context(), app.ID, hook.ID)
+		listed, err := o.Hooks.Deliveries(t.Context(), partner.DeliveryQuery{AppID: app.ID, WebhookID: hook.ID})
 		o.must(err)
-		if deliveries[0].EventType != want || !deliveries[0].IsTest() {
-			t.Errorf("chosen %q: %+v", chosen, deliveries[0])
+		if listed.Deliveries[0].EventType != want || !listed.Deliveries[0].IsTest() {
+			t.Errorf("chosen %q: %+v", chosen, listed.Deliveries[0])
 		}
 	}
 	o.post(own+"/test", "event", "invoice.eaten").want(http.StatusBadRequest).alerts(`event "invoice.eaten" is not in the catalog`)

@@ -33,11 +33,12 @@ func TestMarkupIsText(t *testing.T) {
 	ctx := t.Context()
 	app := o.newApp(func(n *console.NewApp) { n.Name = hostile })
 	hook := o.newWebhook(app, receiver.URL+"/?"+hostile, events.AppInstalled)
-	_, err := o.Events.Record(ctx, o.store, events.Draft{Type: events.AppInstalled, BusinessID: hostile, AppID: app.ID, Data: map[string]string{hostile: hostile}})
+	_, err := o.Events.Record(ctx, events.Draft{Type: events.AppInstalled, BusinessID: hostile, AppID: app.ID, Data: map[string]string{hostile: hostile}})
 	o.must(err)
 	o.settle()
-	deliveries, err := o.Hooks.Deliveries(ctx, app.ID, hook.ID)
+	page, err := o.Hooks.Deliveries(ctx, partner.DeliveryQuery{AppID: app.ID, WebhookID: hook.ID})
 	o.must(err)
+	deliveries := page.Deliveries
 	if len(deliveries) != 1 || deliveries[0].Status != partner.DeliveryRetrying {
 		t.Fatalf("the deliveries are %v", deliveries)
 	}

@@ -18,7 +18,7 @@ func TestRecordEvent_SBX01(t *testing.T) {
 	var o *harness
 	o = newHarness(t, func(cfg *pages.Config) {
 		cfg.RecordEvent = func(ctx context.Context, event events.Draft) error {
-			_, err := o.Events.Record(ctx, o.store, event)
+			_, err := o.Events.Record(ctx, event)
 			return err
 		}
 	})
@@ -38,7 +38,7 @@ func TestRecordEvent_SBX01(t *testing.T) {
 	for _, event := range []string{"invoice.paid", events.AppInstalled} {
 		o.post(path+"/record", "event", event, "business", "biz_1").wantTo(path + "?done=event-recorded").shows("The event was recorded.")
 		o.settle()
-		page, err := o.Hooks.DeliveryPage(ctx, partner.DeliveryQuery{AppID: app.ID, WebhookID: hook.ID, EventType: event, Limit: 10})
+		page, err := o.Hooks.Deliveries(ctx, partner.DeliveryQuery{AppID: app.ID, WebhookID: hook.ID, EventType: event, Limit: 10})
 		o.must(err)
 		if len(page.Deliveries) != 1 || page.Deliveries[0].BusinessID != "biz_1" || page.Deliveries[0].EventID == "" {
 			t.Errorf("%s: the deliveries are %+v", event, page.Deliveries)

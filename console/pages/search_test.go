@@ -131,7 +131,7 @@ func TestAppsTable_CON02(t *testing.T) {
 // happens records an event and returns its id.
 func (o *harness) happens(business, name string) string {
 	o.Helper()
-	recorded, err := o.Events.Record(o.Context(), o.store, events.Draft{Type: name, BusinessID: business, Data: map[string]any{}})
+	recorded, err := o.Events.Record(o.Context(), events.Draft{Type: name, BusinessID: business, Data: map[string]any{}})
 	o.must(err)
 	return recorded[0].ID
 }

@@ -14,12 +14,6 @@ import (
 // TopicRecorded has news when events were recorded.
 const TopicRecorded = "events"
 
-// Recorder takes events. A store does, by itself, and one that its WithTx
-// returned does in the host's transaction.
-type Recorder interface {
-	RecordEvents(ctx context.Context, recorded ...partner.Event) error
-}
-
 // Store keeps events.
 //
 // A committed event gets its number afterwards, under a lock of its business, so
@@ -27,7 +21,8 @@ type Recorder interface {
 // each to all events of the business that have committed by then, by time and id
 // within a round. What commits later gets a greater number; there may be gaps.
 type Store interface {
-	Recorder
+	// RecordEvents records events.
+	RecordEvents(ctx context.Context, recorded ...partner.Event) error
 	// RecordEventsIn records events inside a transaction on the store's database, in a
 	// savepoint of their own. The transaction may be one of BeginTx or the host's.
 	RecordEventsIn(ctx context.Context, tx storage.Tx, recorded ...partner.Event) error

@@ -108,7 +108,7 @@ func (s *Service) Record(ctx context.Context) error {
 }
 
 func (s *Service) record(ctx context.Context) ([]partner.Event, error) {
-	return s.Platform.Events().Record(ctx, s.Store, events.Draft{
+	return s.Platform.Events().Record(ctx, events.Draft{
 		Type: types[0], BusinessID: s.business(), Data: map[string]any{"invoice": map[string]any{"id": "inv_1", "number": "2026-0001", "status": "SENT", "total": "119.00"}},
 	})
 }
@@ -185,9 +185,9 @@ func (s *Service) page(ctx context.Context, after string) error {
 
 // DeliveryList lists what was sent to the webhook that has most.
 func (s *Service) DeliveryList(ctx context.Context) error {
-	found, err := s.Platform.Webhooks().Deliveries(ctx, s.hooks[0].AppID, s.hooks[0].ID)
-	if err == nil && len(found) != webhooks.MaxListed {
-		err = fmt.Errorf("a list of %d deliveries", len(found))
+	page, err := s.Platform.Webhooks().Deliveries(ctx, partner.DeliveryQuery{AppID: s.hooks[0].AppID, WebhookID: s.hooks[0].ID})
+	if err == nil && len(page.Deliveries) != webhooks.MaxListed {
+		err = fmt.Errorf("a list of %d deliveries", len(page.Deliveries))
 	}
 	return err
 }
@@ -225,7 +225,7 @@ func (s *Service) FilteredDeliveries(ctx context.Context) error {
 	} {
 		q.AppID, q.WebhookID, q.Limit = s.hooks[0].AppID, s.hooks[0].ID, webhooks.MaxListed
 		for range 2 {
-			page, err := s.Platform.Webhooks().DeliveryPage(ctx, q)
+			page, err := s.Platform.Webhooks().Deliveries(ctx, q)
 			if err != nil {
 				return err
 			}

@@ -21,7 +21,6 @@ import (
 	"github.com/partnerkit/partnerkit/oauthserver/oauthstore"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks"
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
@@ -178,7 +177,7 @@ func (s *Service) Probe(ctx context.Context) error {
 	for i := range shards {
 		shards[i] = i
 	}
-	_, err := s.Store.DueWebhooks(ctx, webhookstore.DueQuery{Shards: shards, After: now.Add(-time.Minute), Until: now})
+	_, err := s.Store.DueWebhooks(ctx, shards, now.Add(-time.Minute), now)
 	if err != nil {
 		return err
 	}
@@ -242,7 +241,7 @@ func (s *Service) Finish(ctx context.Context) error {
 		case 0:
 			o.Status, o.NextAttemptAt = partner.DeliveryRetrying, now.Add(time.Minute)
 		case 1:
-			o.Status, o.Attempts, o.IsExhausted = partner.DeliveryFailed, webhooks.MaxAttempts, true
+			o.Status, o.Attempts, o.IsExhausted = partner.DeliveryFailed, 6, true
 		}
 		f.Outcomes = append(f.Outcomes, o)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/partnerkit/partnerkit/internal/fixture"
 	"github.com/partnerkit/partnerkit/internal/id"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
@@ -49,7 +48,7 @@ const fixtureNode = "node_of_fixtures"
 // failed stores a delivery that has failed, with its attempts.
 func (f *webhookFixture) failed(t *testing.T, now time.Time, attempts ...partner.Attempt) partner.Delivery {
 	t.Helper()
-	return f.stored(t, partner.Delivery{Status: partner.DeliveryFailed, Attempts: webhooks.MaxAttempts, ResponseCode: 500, LastError: "answered 500", CreatedAt: now}, attempts...)
+	return f.stored(t, partner.Delivery{Status: partner.DeliveryFailed, Attempts: 6, ResponseCode: 500, LastError: "answered 500", CreatedAt: now}, attempts...)
 }
 
 // waiting stores a delivery that is to be tried again, with its attempts.

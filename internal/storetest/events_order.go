@@ -105,7 +105,7 @@ func (p *orderProof) write(t *testing.T, writer int) {
 
 // recordAlone records without a transaction of the host's.
 func (p *orderProof) recordAlone(ctx context.Context, random *rand.Rand) error {
-	made, err := p.record(ctx, p.Store, random)
+	made, err := p.record(ctx, random)
 	if err == nil {
 		p.note(made)
 	}
@@ -118,7 +118,7 @@ func (p *orderProof) transact(ctx context.Context, random *rand.Rand) error {
 	err := p.Transact(ctx, func(ctx context.Context) error {
 		calls = nil // it may run again
 		for range 1 + random.IntN(3) {
-			made, err := p.record(ctx, p.Store, random)
+			made, err := p.record(ctx, random)
 			if err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ func (p *orderProof) transact(ctx context.Context, random *rand.Rand) error {
 }
 
 // record makes some events in one business.
-func (p *orderProof) record(ctx context.Context, into eventstore.Recorder, random *rand.Rand) ([]partner.Event, error) {
+func (p *orderProof) record(ctx context.Context, random *rand.Rand) ([]partner.Event, error) {
 	business := p.businesses[random.IntN(len(p.businesses))]
 	drafts := make([]events.Draft, 1+random.IntN(4))
 	for i := range drafts {
@@ -158,7 +158,7 @@ func (p *orderProof) record(ctx context.Context, into eventstore.Recorder, rando
 		}
 	}
 	p.clock.Advance(time.Millisecond)
-	return p.log.Record(ctx, into, drafts...)
+	return p.log.Record(ctx, drafts...)
 }
 
 func (p *orderProof) note(calls ...[]partner.Event) {
@@ -309,7 +309,7 @@ func (p *orderProof) expected(order []partner.Event, got reading) []string {
 	for _, e := range order[from:] {
 		definition, _ := p.log.Catalog().Lookup(e.Type)
 		viewer := events.Viewer{AppID: got.app, AppScopes: p.apps[got.app], IsInstalled: true, InstallationScopes: p.apps[got.app]}
-		if definition.Check(e.AppID, viewer) == events.Visible {
+		if definition.IsVisible(e.AppID, viewer) {
 			want = append(want, e.ID)
 		}
 	}

@@ -58,7 +58,7 @@ var healthCases = []testCase[partnerkit.Store]{
 			t.Run(name, func(t *testing.T) {
 				f := newSender(t, e)
 				defer func() {
-					must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
+					must(t, e.LeaveShards(t.Context(), f.node))
 				}()
 				f.queued(t, len(steps))
 				due := f.due(t, noon.Add(time.Hour))
@@ -143,7 +143,7 @@ var healthCases = []testCase[partnerkit.Store]{
 				t.Errorf("after %v: %d of %d attempts, want %d of %d", test.at, got.Failures, got.Attempts, test.failures, test.attempts)
 			}
 		}
-		all := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID, HealthAt: noon.Add(3 * time.Hour)}))
+		all := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), f.app.ID, noon.Add(3*time.Hour)))
 		if rate, ok := all[0].Health.FailureRate(); !ok || rate != 2.0/3 {
 			t.Errorf("in the list the rate is %v, %v", rate, ok)
 		}
@@ -310,8 +310,7 @@ func (f *senderFixture) tried(t *testing.T, at time.Time, disableAfter time.Dura
 
 func (f *senderFixture) health(t *testing.T, at time.Time) partner.WebhookHealth {
 	t.Helper()
-	all := get[[]partner.Webhook](t)(f.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID, WebhookID: f.webhook.ID, HealthAt: at}))
-	return all[0].Health
+	return get[partner.Webhook](t)(f.Webhook(t.Context(), f.app.ID, f.webhook.ID, at)).Health
 }
 
 // switched saves the webhook, on or off.

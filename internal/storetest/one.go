@@ -2,12 +2,12 @@ package storetest
 
 import (
 	"context"
+	"time"
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // oneOf returns the record with an id of an app, from a list of the app's records.
@@ -54,14 +54,7 @@ func oneFunction(e partnerkit.Store) func(ctx context.Context, appID, id string)
 
 func oneWebhook(e partnerkit.Store) func(ctx context.Context, appID, id string) (partner.Webhook, error) {
 	return func(ctx context.Context, appID, id string) (partner.Webhook, error) {
-		found, err := e.Webhooks(ctx, webhookstore.WebhookQuery{AppID: appID, WebhookID: id})
-		if err == nil && len(found) != 1 {
-			err = partner.ErrNotFound
-		}
-		if err != nil {
-			return partner.Webhook{}, err
-		}
-		return found[0], nil
+		return e.Webhook(ctx, appID, id, time.Time{})
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *Scene) sending(t testing.TB) *senderFixture {
 	}
 	f := &senderFixture{oauthFixture: s.oauthFixture, node: "node"}
 	for n := range 3 { // those of an earlier scene
-		must(t, s.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: otherNode(n), IsLeaving: true}))
+		must(t, s.LeaveShards(t.Context(), otherNode(n)))
 	}
 	purgeOld(t, s)
 	f.code(t)
@@ -172,7 +172,7 @@ func takeOver(name string, shardOf func(s *Scene) webhookstore.ShardID) Operatio
 			return shardIn(get[webhookstore.Fleet](t)(s.Beat(t.Context(), node, time.Minute)).Shards, id)
 		}
 		if look(t).LeaseLeft > 0 {
-			must(t, s.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, Shards: []webhookstore.ShardID{id}}))
+			must(t, s.ReleaseShards(t.Context(), f.node, []webhookstore.ShardID{id}))
 		}
 		seen := look(t)
 		return Act{
@@ -287,8 +287,8 @@ var webhookOperations = []Operation{
 				return answered(on.EndChallenge(ctx, hook.ID, noon, ""))
 			},
 			Check: func(t testing.TB, happened bool) {
-				found := get[[]partner.Webhook](t)(s.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID, WebhookID: hook.ID}))
-				if len(found) != 1 || found[0].UnverifiedSince.IsZero() != happened {
+				found := get[partner.Webhook](t)(s.Webhook(t.Context(), f.app.ID, hook.ID, time.Time{}))
+				if found.UnverifiedSince.IsZero() != happened {
 					t.Errorf("happened %v: %+v", happened, found)
 				}
 			},
@@ -334,7 +334,7 @@ var webhookOperations = []Operation{
 		ids := []webhookstore.ShardID{s.planShard(), s.sendShard()}
 		return Act{
 			Do: func(ctx context.Context, on partnerkit.Store) (Answer, error) {
-				return answered(on.ReleaseShards(ctx, webhookstore.ShardRelease{Node: f.node, Shards: ids}))
+				return answered(on.ReleaseShards(ctx, f.node, ids))
 			},
 			Check: func(t testing.TB, happened bool) {
 				fleet := get[webhookstore.Fleet](t)(s.Beat(t.Context(), f.node, time.Minute))

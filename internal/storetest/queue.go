@@ -92,13 +92,13 @@ var queueCases = []testCase[partnerkit.Store]{
 			"another shard": {[]int{(shard + 1) % (len(f.shards) / 2)}, 0, 2 * minute, false},
 			"no shard":      {nil, 0, 2 * minute, false},
 		} {
-			got := get[[]webhookstore.DueWebhook](t)(e.DueWebhooks(t.Context(), webhookstore.DueQuery{Shards: test.shards, After: noon.Add(test.after), Until: noon.Add(test.until)}))
+			got := get[[]webhookstore.DueWebhook](t)(e.DueWebhooks(t.Context(), test.shards, noon.Add(test.after), noon.Add(test.until)))
 			if found := len(got) == 1 && got[0].WebhookID == f.webhook.ID; found != test.want || len(got) > 1 {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
-		must(t, e.ForgetDue(t.Context(), webhookstore.DueQuery{Shards: []int{shard}, Until: noon.Add(minute + s - 1)}))
-		if got := get[[]webhookstore.DueWebhook](t)(e.DueWebhooks(t.Context(), webhookstore.DueQuery{Shards: []int{shard}, Until: noon.Add(time.Hour)})); len(got) != 1 || !got[0].First.Equal(noon.Add(minute+s)) {
+		must(t, e.ForgetDue(t.Context(), []int{shard}, noon.Add(minute+s-1)))
+		if got := get[[]webhookstore.DueWebhook](t)(e.DueWebhooks(t.Context(), []int{shard}, time.Time{}, noon.Add(time.Hour))); len(got) != 1 || !got[0].First.Equal(noon.Add(minute+s)) {
 			t.Errorf("what is left: %v", got)
 		}
 	}},

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
@@ -63,7 +62,7 @@ var sqlQueueCases = []testCase[*Env]{
 			o.Attempt.ResponseCode, o.NextAttemptAt = 500, noon.Add(2*time.Hour+time.Duration(i)*time.Microsecond)
 		})
 		failed := cost(func(o *webhookstore.Outcome, i int) {
-			o.Status, o.ResponseCode, o.LastError, o.Attempts = partner.DeliveryFailed, 500, fmt.Sprint("answered with status ", 500+i), webhooks.MaxAttempts
+			o.Status, o.ResponseCode, o.LastError, o.Attempts = partner.DeliveryFailed, 500, fmt.Sprint("answered with status ", 500+i), 6
 			o.Attempt.ResponseCode, o.Attempt.Error = 500, o.LastError
 		})
 		t.Logf("%d statements for 500 that arrived, %d for those to be repeated, %d for those that failed", delivered, retrying, failed)
@@ -77,13 +76,13 @@ var sqlQueueCases = []testCase[*Env]{
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) {
 				if f != nil {
-					must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
+					must(t, e.LeaveShards(t.Context(), f.node))
 				}
 				f = newSender(t, e)
 				f.queued(t, 3)
 				due := f.due(t, noon.Add(time.Hour))
 				exhausted := f.outcome(due[2], partner.DeliveryFailed, 500)
-				exhausted.Attempts, exhausted.IsExhausted = webhooks.MaxAttempts, true
+				exhausted.Attempts, exhausted.IsExhausted = 6, true
 				outcomes = []webhookstore.Outcome{f.outcome(due[0], partner.DeliveryDelivered, 200), f.outcome(due[1], partner.DeliveryRetrying, 500), exhausted}
 			},
 			Act: func(ctx context.Context) error {

@@ -42,7 +42,7 @@ var shardCases = []testCase[partnerkit.Store]{
 		f := newSender(t, e)
 		f.queued(t, 1)
 		stale := f.outcome(f.due(t, noon)[0], partner.DeliveryDelivered, 200)
-		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
+		must(t, e.LeaveShards(t.Context(), f.node))
 		second := &senderFixture{oauthFixture: f.oauthFixture, webhook: f.webhook, node: "node_2"}
 		second.takeAll(t)
 		for name, finish := range map[string]webhookstore.Finish{
@@ -66,7 +66,7 @@ var shardCases = []testCase[partnerkit.Store]{
 		f.recorded(t, 1)
 		got, _ := f.unplanned(t)
 		stale := f.plan(got, 1)
-		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
+		must(t, e.LeaveShards(t.Context(), f.node))
 		f.takeAll(t)
 		if f.savePlan(t, stale) {
 			t.Error("saved under an epoch that has ended")
@@ -77,14 +77,14 @@ var shardCases = []testCase[partnerkit.Store]{
 	}},
 	{"Shards are released and left", func(t *testing.T, e partnerkit.Store) {
 		f := newSender(t, e)
-		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: "another", Shards: []webhookstore.ShardID{{Kind: webhookstore.PlanShard, Number: 3}}}))
-		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, Shards: []webhookstore.ShardID{{Kind: webhookstore.PlanShard, Number: 4}, {Kind: webhookstore.PlanShard, Number: 5}}}))
-		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node}))
+		must(t, e.ReleaseShards(t.Context(), "another", []webhookstore.ShardID{{Kind: webhookstore.PlanShard, Number: 3}}))
+		must(t, e.ReleaseShards(t.Context(), f.node, []webhookstore.ShardID{{Kind: webhookstore.PlanShard, Number: 4}, {Kind: webhookstore.PlanShard, Number: 5}}))
+		must(t, e.ReleaseShards(t.Context(), f.node, nil))
 		fleet := get[webhookstore.Fleet](t)(e.Beat(t.Context(), f.node, time.Minute))
 		if fleet.Shards[3].Holder != f.node || fleet.Shards[4].Holder != "" || fleet.Shards[5].Holder != "" || fleet.Shards[6].Holder != f.node {
 			t.Errorf("released: %+v", fleet.Shards[3:7])
 		}
-		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
+		must(t, e.LeaveShards(t.Context(), f.node))
 		fleet = get[webhookstore.Fleet](t)(e.Beat(t.Context(), "next", time.Minute))
 		for _, shard := range fleet.Shards {
 			if shard.Holder != "" {

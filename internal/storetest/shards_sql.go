@@ -24,15 +24,15 @@ var sqlShardCases = []testCase[*Env]{
 				return false
 			}
 		}
-		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, Shards: []webhookstore.ShardID{{Kind: webhookstore.SendShard, Number: 3}}}))
+		must(t, e.ReleaseShards(t.Context(), f.node, []webhookstore.ShardID{{Kind: webhookstore.SendShard, Number: 3}}))
 		if !isNews() {
 			t.Error("a shard was given up, and nobody hears of it")
 		}
-		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, Shards: []webhookstore.ShardID{{Kind: webhookstore.SendShard, Number: 3}}}))
+		must(t, e.ReleaseShards(t.Context(), f.node, []webhookstore.ShardID{{Kind: webhookstore.SendShard, Number: 3}}))
 		if isNews() {
 			t.Error("a shard that was lost before is news")
 		}
-		must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: f.node, IsLeaving: true}))
+		must(t, e.LeaveShards(t.Context(), f.node))
 		if !isNews() {
 			t.Error("a dispatcher left, and nobody hears of it")
 		}
@@ -71,7 +71,7 @@ var sqlShardCases = []testCase[*Env]{
 	{"A beat fails wholly or not at all", func(t *testing.T, e *Env) {
 		EveryFault(t, e.Tap, Faulty{
 			Prepare: func(t *testing.T) {
-				must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: "n", IsLeaving: true}))
+				must(t, e.LeaveShards(t.Context(), "n"))
 			},
 			Act: func(ctx context.Context) error {
 				_, err := e.Beat(ctx, "n", time.Minute)
@@ -80,7 +80,7 @@ var sqlShardCases = []testCase[*Env]{
 			Check: func(t *testing.T, happened bool) {
 				// The fleet as another node that comes and goes sees it.
 				fleet := get[webhookstore.Fleet](t)(e.Beat(t.Context(), "observer", time.Minute))
-				must(t, e.ReleaseShards(t.Context(), webhookstore.ShardRelease{Node: "observer", IsLeaving: true}))
+				must(t, e.LeaveShards(t.Context(), "observer"))
 				if happened != (fleet.Nodes == 2) {
 					t.Errorf("happened %v: %d nodes", happened, fleet.Nodes)
 				}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/partner"
-	"github.com/partnerkit/partnerkit/webhooks"
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
@@ -30,10 +29,10 @@ var webhookCases = []testCase[partnerkit.Store]{
 				t.Errorf("%v, (-want +got)\n%s", err, diff)
 			}
 		}
-		if diff := cmp.Diff([]partner.Webhook{f.webhook, second}, get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID}))); diff != "" {
+		if diff := cmp.Diff([]partner.Webhook{f.webhook, second}, get[[]partner.Webhook](t)(e.Webhooks(t.Context(), f.app.ID, time.Time{}))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if none := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: "app_absent"})); len(none) != 0 {
+		if none := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), "app_absent", time.Time{})); len(none) != 0 {
 			t.Errorf("an absent app has %v", none)
 		}
 	}},
@@ -65,7 +64,7 @@ var webhookCases = []testCase[partnerkit.Store]{
 		must(t, e.DeleteWebhook(t.Context(), f.app.ID, deleted.ID, noon))
 		var all []partner.Webhook
 		for after := ""; ; after = all[len(all)-1].ID {
-			one := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{After: after, Limit: 1}))
+			one := get[[]partner.Webhook](t)(e.AllWebhooks(t.Context(), after, 1))
 			if len(one) == 0 {
 				break
 			}
@@ -151,7 +150,7 @@ var webhookCases = []testCase[partnerkit.Store]{
 		want := f.webhook
 		want.URL, want.Events, want.Enabled, want.UpdatedAt = "https://app.example/new", []string{}, false, noon.Add(time.Minute)
 		want.UnverifiedSince, want.ChallengeError = noon.Add(time.Minute), "timed out"
-		want.Secrets = partner.Secrets{Secret: []byte("new"), Previous: f.webhook.Secret, PreviousExpiresAt: noon.Add(webhooks.SecretOverlap)}
+		want.Secrets = partner.Secrets{Secret: []byte("new"), Previous: f.webhook.Secret, PreviousExpiresAt: noon.Add(24 * time.Hour)}
 		changed := get[partner.Webhook](t)(e.UpdateWebhook(t.Context(), f.app.ID, f.webhook.ID, func(before partner.Webhook) (partner.Webhook, error) {
 			if diff := cmp.Diff(f.webhook, before); diff != "" {
 				t.Errorf("before (-want +got)\n%s", diff)

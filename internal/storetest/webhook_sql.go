@@ -7,7 +7,6 @@ import (
 
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/storage"
-	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // sqlWebhookCases need what only sqlstore has.
@@ -56,7 +55,7 @@ var sqlWebhookCases = []testCase[*Env]{
 		}
 		must(t, e.DeleteWebhook(t.Context(), f.app.ID, f.webhook.ID, noon))
 		notFound("a deleted one", f.app.ID, f.webhook.ID)
-		if left := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), webhookstore.WebhookQuery{AppID: f.app.ID})); len(left) != 0 {
+		if left := get[[]partner.Webhook](t)(e.Webhooks(t.Context(), f.app.ID, time.Time{})); len(left) != 0 {
 			t.Errorf("listed %v", left)
 		}
 		if n := e.count(t, "SELECT COUNT(*) FROM partnerkit_delivery WHERE id = $1", d.ID); n != 1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
-// RequestChallenge implements webhooks.ChallengeStore. The conditional update decides whether the
+// RequestChallenge implements webhookstore.Store. The conditional update decides whether the
 // webhook may have another one.
 func (s *Store) RequestChallenge(ctx context.Context, r webhookstore.ChallengeRequest) (time.Duration, error) {
 	var wait time.Duration
@@ -50,7 +50,7 @@ func (s *Store) RequestChallenge(ctx context.Context, r webhookstore.ChallengeRe
 	return wait, wrap("request challenge", err)
 }
 
-// TakeChallenges implements webhooks.ChallengeStore. Of several callers the conditional update
+// TakeChallenges implements webhookstore.Store. Of several callers the conditional update
 // selects one for each webhook.
 func (s *Store) TakeChallenges(ctx context.Context, limit int) ([]webhookstore.Target, error) {
 	type asked struct {
@@ -85,7 +85,7 @@ func (s *Store) TakeChallenges(ctx context.Context, limit int) ([]webhookstore.T
 	return nil, wrap("take challenges", err)
 }
 
-// EndChallenge implements webhooks.ChallengeStore. The conditional update leaves a webhook alone
+// EndChallenge implements webhookstore.Store. The conditional update leaves a webhook alone
 // whose URL changed meanwhile.
 func (s *Store) EndChallenge(ctx context.Context, webhookID string, unverifiedSince time.Time, failed string) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {

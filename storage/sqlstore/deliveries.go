@@ -48,7 +48,7 @@ func (r *deliveryRow) value() partner.Delivery {
 	return d
 }
 
-// Delivery implements webhooks.DeliveryStore.
+// Delivery implements webhookstore.Store.
 func (s *Store) Delivery(ctx context.Context, appID, webhookID, deliveryID string) (partner.Delivery, []partner.Attempt, error) {
 	var row deliveryRow
 	err := s.read(ctx, "SELECT "+deliveryColumns+" FROM "+deliveryTables+` JOIN partnerkit_webhook w ON w.id = d.webhook_id

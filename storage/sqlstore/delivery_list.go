@@ -51,13 +51,9 @@ type found struct {
 	last       string // empty: to the end
 }
 
-// Deliveries implements webhooks.DeliveryStore.
+// Deliveries implements webhookstore.Store.
 func (s *Store) Deliveries(ctx context.Context, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
-	hooks, err := s.Webhooks(ctx, webhookstore.WebhookQuery{AppID: q.AppID, WebhookID: q.WebhookID})
-	if err == nil && len(hooks) == 0 {
-		err = partner.ErrNotFound
-	}
-	if err != nil {
+	if _, err := s.Webhook(ctx, q.AppID, q.WebhookID, time.Time{}); err != nil {
 		return partner.DeliveryPage{}, wrap("deliveries", err)
 	}
 	page, err := s.deliveryPage(ctx, q)

@@ -34,7 +34,7 @@ func (t *tx) record(ctx context.Context, recorded []partner.Event) error {
 	return t.insertMany(ctx, "INSERT INTO partnerkit_outbox (shard, business_id, number, event_id, webhook_id) VALUES", outbox)
 }
 
-// RecordEvents implements eventstore.Recorder: by itself or, on a store that WithTx
+// RecordEvents implements eventstore.Store: by itself or, on a store that WithTx
 // returned, in the host's transaction.
 func (s *Store) RecordEvents(ctx context.Context, recorded ...partner.Event) error {
 	return wrap("record events", s.write(ctx, func(ctx context.Context, tx *tx) error { return tx.record(ctx, recorded) }))

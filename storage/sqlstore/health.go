@@ -331,7 +331,7 @@ func (s *Store) rateAttempts(ctx context.Context, all []partner.Webhook, now tim
 	return nil
 }
 
-// AttemptHours implements webhooks.DeliveryStore.
+// AttemptHours implements webhookstore.Store.
 func (s *Store) AttemptHours(ctx context.Context, webhookID string, since time.Time) ([]callstore.AttemptHour, error) {
 	var all []callstore.AttemptHour
 	err := storage.Each(ctx, s, s.sql.of(`SELECT minute_at / 3600000, CAST(SUM(succeeded) AS BIGINT), CAST(SUM(failed) AS BIGINT)`+latencySums+`

@@ -79,7 +79,7 @@ func (t *tx) tell(ctx context.Context, queued []partner.Delivery, feed webhookst
 	return t.later(ctx, "DELETE FROM partnerkit_queue_news WHERE feed = $1 AND number = $2", feedOf(feed), number-newsKept)
 }
 
-// News implements webhooks.QueueStore.
+// News implements webhookstore.Store.
 func (s *Store) News(ctx context.Context, since webhookstore.NewsPlace) (webhookstore.News, error) {
 	news := webhookstore.News{Place: webhookstore.NewsPlace{}}
 	if since == nil {

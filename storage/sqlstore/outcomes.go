@@ -14,7 +14,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
-// FinishAttempts implements webhooks.QueueStore. The shards that the node still holds
+// FinishAttempts implements webhookstore.Store. The shards that the node still holds
 // stay so until the commit; taking a
 // delivery out of the queue decides that its outcome is new. Nearly always all of
 // them are; when one is not, none of it happens, and they are taken out one by one.

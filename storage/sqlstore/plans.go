@@ -29,7 +29,7 @@ const (
 	backlogRows = 1000
 )
 
-// Backlogs implements webhooks.PlanStore. A page ends with the business in which it has read
+// Backlogs implements webhookstore.Store. A page ends with the business in which it has read
 // enough; the next one begins behind all events of that business.
 func (s *Store) Backlogs(ctx context.Context, behind *webhookstore.Backlog) ([]webhookstore.Backlog, error) {
 	shard, business := -1, ""
@@ -54,7 +54,7 @@ func (s *Store) Backlogs(ctx context.Context, behind *webhookstore.Backlog) ([]w
 	return found, wrap("backlogs", err)
 }
 
-// Unplanned implements webhooks.PlanStore. Subscribers are read after the events: those
+// Unplanned implements webhookstore.Store. Subscribers are read after the events: those
 // that came later say so by their times, and those that end in between are dropped before
 // the send.
 func (s *Store) Unplanned(ctx context.Context, of []webhookstore.Backlog) (webhookstore.Unplanned, error) {
@@ -269,7 +269,7 @@ func (s *Store) eachSubscriber(ctx context.Context, add func(key string, one web
 	}
 }
 
-// SavePlan implements webhooks.PlanStore. The shards are held until the commit, so that
+// SavePlan implements webhookstore.Store. The shards are held until the commit, so that
 // nobody else plans their businesses; the counters tell whether NumberEvents came in between.
 func (s *Store) SavePlan(ctx context.Context, p webhookstore.Plan) (bool, error) {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {

@@ -16,17 +16,17 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
-// DueWebhooks implements webhooks.QueueStore. It reads a range of due times in each shard. A
+// DueWebhooks implements webhookstore.Store. It reads a range of due times in each shard. A
 // time stands for all deliveries that are due in its second up to then.
-func (s *Store) DueWebhooks(ctx context.Context, q webhookstore.DueQuery) ([]webhookstore.DueWebhook, error) {
-	if len(q.Shards) == 0 {
+func (s *Store) DueWebhooks(ctx context.Context, shards []int, after, until time.Time) ([]webhookstore.DueWebhook, error) {
+	if len(shards) == 0 {
 		return nil, nil
 	}
-	args := []any{ms(q.After), ms(q.Until)}
-	for _, shard := range q.Shards {
+	args := []any{ms(after), ms(until)}
+	for _, shard := range shards {
 		args = append(args, shard)
 	}
-	due, err := s.dueWebhooks(ctx, s.sql.many("SELECT webhook_id, MIN(due_at - due_at % 1000), MAX(due_at) FROM (", ") AS due GROUP BY webhook_id", len(q.Shards), func(n int) string {
+	due, err := s.dueWebhooks(ctx, s.sql.many("SELECT webhook_id, MIN(due_at - due_at % 1000), MAX(due_at) FROM (", ") AS due GROUP BY webhook_id", len(shards), func(n int) string {
 		branches := make([]string, n)
 		for i := range branches {
 			branches[i] = "SELECT webhook_id, due_at FROM partnerkit_webhook_due WHERE shard = $" + strconv.Itoa(i+3) + " AND due_at > $1 AND due_at <= $2"
@@ -36,7 +36,7 @@ func (s *Store) DueWebhooks(ctx context.Context, q webhookstore.DueQuery) ([]web
 	return due, wrap("due webhooks", err)
 }
 
-// QueuedWebhooks implements webhooks.QueueStore. It goes from one webhook to the next through
+// QueuedWebhooks implements webhookstore.Store. It goes from one webhook to the next through
 // the key of the queue, however many deliveries each has.
 func (s *Store) QueuedWebhooks(ctx context.Context, shards []int) ([]webhookstore.DueWebhook, error) {
 	if shards == nil {
@@ -78,14 +78,14 @@ func (s *Store) dueWebhooks(ctx context.Context, query string, args ...any) ([]w
 // forgetAtOnce is how many rows one transaction of ForgetDue deletes.
 const forgetAtOnce = 500
 
-// ForgetDue implements webhooks.QueueStore.
-func (s *Store) ForgetDue(ctx context.Context, q webhookstore.DueQuery) error {
-	for _, shard := range q.Shards {
+// ForgetDue implements webhookstore.Store.
+func (s *Store) ForgetDue(ctx context.Context, shards []int, until time.Time) error {
+	for _, shard := range shards {
 		for n := int64(forgetAtOnce); n == forgetAtOnce; {
 			var err error
 			n, err = s.exec(ctx, `DELETE FROM partnerkit_webhook_due WHERE (shard, due_at, webhook_id) IN (
-				SELECT shard, due_at, webhook_id FROM partnerkit_webhook_due WHERE shard = $1 AND due_at > $2 AND due_at <= $3 ORDER BY due_at, webhook_id LIMIT $4)`,
-				shard, ms(q.After), ms(q.Until), forgetAtOnce)
+				SELECT shard, due_at, webhook_id FROM partnerkit_webhook_due WHERE shard = $1 AND due_at <= $2 ORDER BY due_at, webhook_id LIMIT $3)`,
+				shard, ms(until), forgetAtOnce)
 			if err != nil {
 				return wrap("forget due webhooks", err)
 			}
@@ -94,7 +94,7 @@ func (s *Store) ForgetDue(ctx context.Context, q webhookstore.DueQuery) error {
 	return nil
 }
 
-// DueDeliveries implements webhooks.QueueStore: an index range for each webhook, then
+// DueDeliveries implements webhookstore.Store: an index range for each webhook, then
 // the webhooks that they go to and the deliveries themselves, many at a time.
 func (s *Store) DueDeliveries(ctx context.Context, c webhookstore.Claim) ([]webhookstore.Due, error) {
 	claimed, err := s.claimed(ctx, c)

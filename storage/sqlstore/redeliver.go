@@ -12,7 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
-// Redeliver implements webhooks.DeliveryStore. It holds all that the check looks
+// Redeliver implements webhookstore.Store. It holds all that the check looks
 // at, in the order app, installation, webhook, delivery: a transaction that closes a gate
 // comes before and is seen, or waits.
 func (s *Store) Redeliver(ctx context.Context, r webhookstore.Redelivery) ([]partner.Delivery, error) {
@@ -179,7 +179,7 @@ func (t *tx) deliveries(ctx context.Context, r webhookstore.Redelivery, ids []st
 	return all, err
 }
 
-// QueueTest implements webhooks.DeliveryStore. It holds the app and the webhook.
+// QueueTest implements webhookstore.Store. It holds the app and the webhook.
 func (s *Store) QueueTest(ctx context.Context, appID, webhookID string, fire func(webhookstore.Target) (partner.Delivery, error)) (partner.Delivery, error) {
 	var queued partner.Delivery
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {

@@ -59,7 +59,7 @@ func unlocked(d storage.Dialect) string {
 	return d.ForUpdate + d.SkipLocked
 }
 
-// Beat implements webhooks.ShardStore. On a database of one process it writes once.
+// Beat implements webhookstore.Store. On a database of one process it writes once.
 func (s *Store) Beat(ctx context.Context, node string, lease time.Duration) (webhookstore.Fleet, error) {
 	var fleet webhookstore.Fleet
 	if s.db.Dialect().IsOneProcess {
@@ -129,7 +129,7 @@ func (t *tx) heldShards(ctx context.Context, kind webhookstore.ShardKind, node s
 	return held, err
 }
 
-// TakeShard implements webhooks.ShardStore.
+// TakeShard implements webhookstore.Store.
 func (s *Store) TakeShard(ctx context.Context, node string, seen webhookstore.Shard, lease time.Duration) (bool, error) {
 	d := s.db.Dialect()
 	if d.IsOneProcess {
@@ -141,14 +141,11 @@ func (s *Store) TakeShard(ctx context.Context, node string, seen webhookstore.Sh
 	return n == 1, wrap("take shard", err)
 }
 
-// ReleaseShards implements webhooks.ShardStore.
-func (s *Store) ReleaseShards(ctx context.Context, r webhookstore.ShardRelease) error {
+// ReleaseShards implements webhookstore.Store.
+func (s *Store) ReleaseShards(ctx context.Context, node string, shards []webhookstore.ShardID) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
-		if r.IsLeaving {
-			return tx.leaveShards(ctx, r.Node)
-		}
-		for _, shard := range r.Shards {
-			n, err := tx.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE kind = $1 AND id = $2 AND holder = $3", string(shard.Kind), shard.Number, r.Node)
+		for _, shard := range shards {
+			n, err := tx.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE kind = $1 AND id = $2 AND holder = $3", string(shard.Kind), shard.Number, node)
 			if err != nil {
 				return err
 			}
@@ -161,12 +158,15 @@ func (s *Store) ReleaseShards(ctx context.Context, r webhookstore.ShardRelease) 
 	return wrap("release shards", err)
 }
 
-// leaveShards gives up all shards of a dispatcher that has stopped.
-func (t *tx) leaveShards(ctx context.Context, node string) error {
-	if _, err := t.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE holder = $1", node); err != nil {
+// LeaveShards implements webhookstore.Store.
+func (s *Store) LeaveShards(ctx context.Context, node string) error {
+	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
+		if _, err := tx.exec(ctx, "UPDATE partnerkit_shard SET holder = '', lease_ends = 0 WHERE holder = $1", node); err != nil {
+			return err
+		}
+		tx.hint(storage.Hint{Topic: webhookstore.TopicShards})
+		_, err := tx.exec(ctx, "DELETE FROM partnerkit_dispatcher WHERE id = $1", node)
 		return err
-	}
-	t.hint(storage.Hint{Topic: webhookstore.TopicShards})
-	_, err := t.exec(ctx, "DELETE FROM partnerkit_dispatcher WHERE id = $1", node)
-	return err
+	})
+	return wrap("leave shards", err)
 }

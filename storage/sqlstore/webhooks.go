@@ -44,7 +44,7 @@ func (r *webhookRow) value() (partner.Webhook, error) {
 	return r.webhook, err
 }
 
-// CreateWebhook implements webhooks.EndpointStore. A concurrent insert for the same app
+// CreateWebhook implements webhookstore.Store. A concurrent insert for the same app
 // waits for the app's row, so that the count stays correct.
 func (s *Store) CreateWebhook(ctx context.Context, w partner.Webhook, limit int) error {
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -70,23 +70,31 @@ func (s *Store) CreateWebhook(ctx context.Context, w partner.Webhook, limit int)
 	return wrap("create webhook", err)
 }
 
-// Webhooks implements webhooks.EndpointStore.
-func (s *Store) Webhooks(ctx context.Context, q webhookstore.WebhookQuery) (all []partner.Webhook, err error) {
-	switch {
-	case q.WebhookID != "":
-		all, err = s.liveWebhooks(ctx, "w.app_id = $1 AND w.id = $2", q.AppID, q.WebhookID)
-	case q.AppID != "":
-		all, err = s.liveWebhooks(ctx, "w.app_id = $1 ORDER BY w.created_at, w.id", q.AppID)
-	default:
-		all, err = s.liveWebhooks(ctx, "w.id > $1 ORDER BY w.id LIMIT $2", q.After, q.Limit)
+// Webhook implements webhookstore.Store.
+func (s *Store) Webhook(ctx context.Context, appID, webhookID string, healthAt time.Time) (partner.Webhook, error) {
+	found, err := s.liveWebhooks(ctx, healthAt, "w.app_id = $1 AND w.id = $2", appID, webhookID)
+	if err == nil && len(found) == 0 {
+		err = partner.ErrNotFound
 	}
-	if err == nil && !q.HealthAt.IsZero() {
-		err = s.rateAttempts(ctx, all, q.HealthAt)
+	if err != nil {
+		return partner.Webhook{}, wrap("webhook", err)
 	}
+	return found[0], nil
+}
+
+// Webhooks implements webhookstore.Store.
+func (s *Store) Webhooks(ctx context.Context, appID string, healthAt time.Time) ([]partner.Webhook, error) {
+	all, err := s.liveWebhooks(ctx, healthAt, "w.app_id = $1 ORDER BY w.created_at, w.id", appID)
 	return all, wrap("webhooks", err)
 }
 
-func (s *Store) liveWebhooks(ctx context.Context, which string, args ...any) ([]partner.Webhook, error) {
+// AllWebhooks implements webhookstore.Store.
+func (s *Store) AllWebhooks(ctx context.Context, after string, limit int) ([]partner.Webhook, error) {
+	all, err := s.liveWebhooks(ctx, time.Time{}, "w.id > $1 ORDER BY w.id LIMIT $2", after, limit)
+	return all, wrap("webhooks", err)
+}
+
+func (s *Store) liveWebhooks(ctx context.Context, healthAt time.Time, which string, args ...any) ([]partner.Webhook, error) {
 	var all []partner.Webhook
 	err := storage.Each(ctx, s, s.sql.of("SELECT "+webhookColumns+" FROM partnerkit_webhook w WHERE w.deleted_at IS NULL AND "+which), args,
 		func(scan func(...any) error) error {
@@ -98,10 +106,13 @@ func (s *Store) liveWebhooks(ctx context.Context, which string, args ...any) ([]
 			all = append(all, one)
 			return err
 		})
+	if err == nil && !healthAt.IsZero() {
+		err = s.rateAttempts(ctx, all, healthAt)
+	}
 	return all, err
 }
 
-// UpdateWebhook implements webhooks.EndpointStore.
+// UpdateWebhook implements webhookstore.Store.
 func (s *Store) UpdateWebhook(ctx context.Context, appID, webhookID string, change func(partner.Webhook) (partner.Webhook, error)) (partner.Webhook, error) {
 	var changed partner.Webhook
 	err := s.write(ctx, func(ctx context.Context, tx *tx) error {
@@ -135,7 +146,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, appID, webhookID string, chan
 	return changed, wrap("update webhook", err)
 }
 
-// DeleteWebhook implements webhooks.EndpointStore. It marks the row; what is
+// DeleteWebhook implements webhookstore.Store. It marks the row; what is
 // queued sees that before it is sent.
 func (s *Store) DeleteWebhook(ctx context.Context, appID, webhookID string, now time.Time) error {
 	n, err := s.exec(ctx, "UPDATE partnerkit_webhook SET deleted_at = $3 WHERE id = $2 AND app_id = $1 AND deleted_at IS NULL", appID, webhookID, ms(now))

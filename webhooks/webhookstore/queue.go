@@ -18,13 +18,6 @@ type News struct {
 	IsIncomplete bool
 }
 
-// DueQuery asks for webhooks of send shards that have attempts to repeat, due later than After
-// and not later than Until.
-type DueQuery struct {
-	Shards       []int
-	After, Until time.Time
-}
-
 // DueWebhook is a webhook that has work.
 type DueWebhook struct {
 	WebhookID string

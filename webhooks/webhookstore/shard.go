@@ -17,15 +17,6 @@ func ShardOf(id string, shards int) int {
 	return int(h.Sum32() % uint32(shards))
 }
 
-// ShardRelease is shards that a node gives up.
-type ShardRelease struct {
-	Node   string
-	Shards []ShardID // unless it is leaving
-	// IsLeaving reports that the node has stopped: it gives up all its shards, and
-	// is no longer among those that are alive.
-	IsLeaving bool
-}
-
 // Fleet is the nodes on one database.
 type Fleet struct {
 	Nodes  int // that live

@@ -48,8 +48,13 @@ type Store interface {
 	// calls do not exceed the limit. The error is [partner.ErrNotFound] if there is no
 	// such app, [ErrTooMany] or [ErrTaken].
 	CreateWebhook(ctx context.Context, w partner.Webhook, limit int) error
-	// Webhooks lists those that a query asks for.
-	Webhooks(ctx context.Context, q WebhookQuery) ([]partner.Webhook, error)
+	// Webhook returns one of an app, with all of Health as it is at a time. With the zero time
+	// IsDegraded, Attempts and Failures are left out. [partner.ErrNotFound].
+	Webhook(ctx context.Context, appID, webhookID string, healthAt time.Time) (partner.Webhook, error)
+	// Webhooks lists those of an app in the same way, oldest first.
+	Webhooks(ctx context.Context, appID string, healthAt time.Time) ([]partner.Webhook, error)
+	// AllWebhooks lists some of every app, by id, after an id.
+	AllWebhooks(ctx context.Context, after string, limit int) ([]partner.Webhook, error)
 	// UpdateWebhook changes one in one transaction: change gets it as it stands,
 	// locked, and returns it as it should be; its error is returned and nothing
 	// is changed. ID, AppID, CreatedAt and Health stay, but a webhook that is switched on
@@ -124,19 +129,23 @@ type Store interface {
 	// still has the epoch that it was seen with. It reports whether it did.
 	TakeShard(ctx context.Context, node string, seen Shard, lease time.Duration) (bool, error)
 	// ReleaseShards gives up shards; it is not an error when the node has lost one already.
-	ReleaseShards(ctx context.Context, r ShardRelease) error
+	ReleaseShards(ctx context.Context, node string, shards []ShardID) error
+	// LeaveShards gives up all shards of a node that has stopped. It is no longer among those
+	// that are alive.
+	LeaveShards(ctx context.Context, node string) error
 
 	// The queue of deliveries. Its order within a webhook is by due time.
 
 	// News returns the webhooks that got deliveries, due at once, since a place. From nil it
 	// returns the present place and no webhooks.
 	News(ctx context.Context, since NewsPlace) (News, error)
-	// DueWebhooks returns webhooks that have attempts to repeat, by when they are due.
-	DueWebhooks(ctx context.Context, q DueQuery) ([]DueWebhook, error)
-	// ForgetDue deletes what DueWebhooks would return for the shards, up to q.Until: the
+	// DueWebhooks returns webhooks of send shards that have attempts to repeat, due later than
+	// after and not later than until.
+	DueWebhooks(ctx context.Context, shards []int, after, until time.Time) ([]DueWebhook, error)
+	// ForgetDue deletes what DueWebhooks would return for the shards, up to a time: the
 	// webhooks were looked at, and those that still have deliveries queued are found by
 	// QueuedWebhooks.
-	ForgetDue(ctx context.Context, q DueQuery) error
+	ForgetDue(ctx context.Context, shards []int, until time.Time) error
 	// QueuedWebhooks returns every webhook of some send shards that has deliveries queued, which
 	// costs a few index probes each. Nil means all shards.
 	QueuedWebhooks(ctx context.Context, shards []int) ([]DueWebhook, error)
@@ -162,18 +171,6 @@ type Store interface {
 	Watch(topic string) *storage.Hints
 	// Wake gives a hint on a topic to every node, for what was committed without one.
 	Wake(topic string)
-}
-
-// WebhookQuery asks for webhooks: for one of an app, for all of an app, oldest first, or
-// for those of every app, by id.
-type WebhookQuery struct {
-	AppID     string // empty: every app
-	WebhookID string // of the app; empty: all
-	After     string // of every app: only greater ids
-	Limit     int    // of every app
-	// HealthAt asks for all of Health, as it is at that time; zero: IsDegraded, Attempts and
-	// Failures are left out.
-	HealthAt time.Time
 }
 
 // ChallengeRequest asks for a challenge.

@@ -21,7 +21,7 @@ func TestCatalog(t *testing.T) {
 	app := h.Connect(partnertest.ConnectOptions{Scopes: []string{"tasks:read", partnerkit.EventsScope}})
 	hook := h.Receiver(app, "task.added")
 	record := func(data any) error {
-		_, err := h.Events().Record(t.Context(), h.Store, events.Draft{Type: "task.added", BusinessID: partnertest.Business, Data: data})
+		_, err := h.Events().Record(t.Context(), events.Draft{Type: "task.added", BusinessID: partnertest.Business, Data: data})
 		return err
 	}
 	if err := record(recipe.Task{ID: "tsk_7", Title: "Pay the rent"}); err != nil {

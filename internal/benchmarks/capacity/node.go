@@ -132,7 +132,7 @@ func record(ctx context.Context, store *sqlstore.Store, log *events.Log, busines
 		return err
 	}
 	defer tx.Rollback()
-	if _, err := log.Record(ctx, store.WithTx(tx), events.Draft{Type: eventType, BusinessID: business, Data: eventData}); err != nil {
+	if _, err := log.RecordIn(ctx, tx, events.Draft{Type: eventType, BusinessID: business, Data: eventData}); err != nil {
 		return err
 	}
 	return tx.Commit(ctx)

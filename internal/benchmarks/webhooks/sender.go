@@ -150,7 +150,7 @@ func (s *sender) record(n int) error {
 				return err
 			}
 			defer tx.Rollback()
-			if _, err := s.log.Record(ctx, s.WithTx(tx), drafts...); err != nil {
+			if _, err := s.log.RecordIn(ctx, tx, drafts...); err != nil {
 				return err
 			}
 			if err := tx.Commit(ctx); err != nil {

@@ -157,7 +157,7 @@ func draft(business, name string) events.Draft {
 // latency records an event and returns how long it took to arrive.
 func (p *platform) latency(log *events.Log, business string) time.Duration {
 	p.t.Helper()
-	recorded, err := log.Record(p.t.Context(), p.Store, draft(business, subscribed))
+	recorded, err := log.Record(p.t.Context(), draft(business, subscribed))
 	p.must(err)
 	return p.await(recorded[0].ID, time.Now())
 }
@@ -205,7 +205,7 @@ func (p *platform) recordMany(log *events.Log, n int, businesses ...string) {
 			drafts[j] = draft(businesses[i%len(businesses)], subscribed)
 		}
 		n -= len(drafts)
-		_, err := log.Record(p.t.Context(), p.Store, drafts...)
+		_, err := log.Record(p.t.Context(), drafts...)
 		p.must(err)
 	}
 }

@@ -181,7 +181,7 @@ func TestUnreadableRows_DLV14(t *testing.T) {
 			for range 3 {
 				drafts = append(drafts, draft(business, subscribed))
 			}
-			_, err := log.Record(t.Context(), p.Store, drafts...)
+			_, err := log.Record(t.Context(), drafts...)
 			p.must(err)
 		}
 		for range 10 {
