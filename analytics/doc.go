@@ -28,7 +28,7 @@
 // # The request log
 //
 // The most recent calls of each app are stored too, in the same batches: at most [MaxRequests],
-// for [RequestRetention]. The request log includes calls with a token that has expired or was
+// for requestRetention. The request log includes calls with a token that has expired or was
 // revoked, which are not counted. The body of a successful call is not stored, and text that
 // looks like a token, a code or a secret is masked: cut off, broken into lines, escaped as in a
 // URL, JSON or HTML, or in base64 too. A PKCE verifier has no prefix, so a long run of letters

@@ -15,8 +15,8 @@ import (
 // the [callstore.Usage], which is kept for Config.Retention.
 const GroupRetention = 90 * day
 
-// MaxGroups is how many groups a report has: those with the most calls.
-const MaxGroups = 100
+// maxGroups is how many groups a report has: those with the most calls.
+const maxGroups = 100
 
 // groupKey names a group in memory. A status is not made a text while a request waits.
 type groupKey struct {
@@ -70,15 +70,15 @@ func (k groupKey) group(counts tally) callstore.Group {
 }
 
 // Groups returns the calls of an app on the days that begin at q.From or later and before q.To, in
-// groups: those with the most calls, most first. A Limit that is not from 1 to [MaxGroups] means
-// MaxGroups. It is [ErrPeriod] when the period is empty or longer than [GroupRetention]. Other
+// groups: those with the most calls, most first. A Limit that is not from 1 to maxGroups means
+// maxGroups. It is [ErrPeriod] when the period is empty or longer than [GroupRetention]. Other
 // errors are the store's.
 func (c *Counter) Groups(ctx context.Context, q callstore.GroupQuery) ([]callstore.Group, error) {
 	if !q.From.Before(q.To) || q.To.Sub(q.From) > GroupRetention {
 		return nil, ErrPeriod
 	}
-	if q.Limit < 1 || q.Limit > MaxGroups {
-		q.Limit = MaxGroups
+	if q.Limit < 1 || q.Limit > maxGroups {
+		q.Limit = maxGroups
 	}
 	if err := c.flush(ctx, func() taken { return c.takeOf(q.AppID) }); err != nil {
 		return nil, err

@@ -7,10 +7,10 @@ import (
 	"github.com/partnerkit/partnerkit/analytics/callstore"
 )
 
-// The request log of an app has the calls of the last [RequestRetention], and at most
+// The request log of an app has the calls of the last requestRetention, and at most
 // [MaxRequests] of them.
 const (
-	RequestRetention = 7 * day
+	requestRetention = 7 * day
 	MaxRequests      = 10_000
 )
 
@@ -23,7 +23,7 @@ const (
 
 // Requests lists the calls of an app, newest first, every one included that this node has
 // seen. What other nodes still hold in memory is missing, and so is what is older than
-// [RequestRetention].
+// requestRetention.
 func (c *Counter) Requests(ctx context.Context, q callstore.RequestQuery) ([]callstore.Request, error) {
 	if err := c.flush(ctx, func() taken { return c.takeOf(q.AppID) }); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (c *Counter) Requests(ctx context.Context, q callstore.RequestQuery) ([]cal
 			return nil, err
 		}
 	}
-	if kept := c.cfg.Clock.Now().Add(-RequestRetention); q.Since.Before(kept) {
+	if kept := c.cfg.Clock.Now().Add(-requestRetention); q.Since.Before(kept) {
 		q.Since = kept
 	}
 	requests, err := c.cfg.Store.Requests(ctx, q)

@@ -87,7 +87,7 @@ func (c *Counter) purge(ctx context.Context, now time.Time) {
 		storage.PurgeCalls:      startOfDay(now).Add(-c.cfg.Retention),
 		storage.PurgeCallGroups: startOfDay(now).Add(-GroupRetention),
 		storage.PurgeUsage:      startOfDay(now).Add(-c.cfg.Retention),
-		storage.PurgeRequests:   now.Add(-RequestRetention),
+		storage.PurgeRequests:   now.Add(-requestRetention),
 	} {
 		for ctx.Err() == nil {
 			n, err := c.cfg.Store.Purge(ctx, storage.Purge{Kind: kind, Before: before, Limit: purgeBatch})

@@ -36,7 +36,7 @@ func (c Choices) trimmed() []string {
 func areChoices(options []string) bool {
 	seen := make(map[string]bool, len(options))
 	for _, option := range options {
-		if option == "" || utf8.RuneCountInString(option) > MaxChoice || !text.IsStorable(option) {
+		if option == "" || utf8.RuneCountInString(option) > maxChoice || !text.IsStorable(option) {
 			return false
 		}
 		seen[option] = true

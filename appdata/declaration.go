@@ -15,15 +15,15 @@ import (
 const (
 	// MaxFields is how many fields an app may have.
 	MaxFields = 100
-	// MaxLabel is how many characters a label may have.
-	MaxLabel = 120
-	// MaxText is the largest length that a rule may name: no value has more
+	// maxLabel is how many characters a label may have.
+	maxLabel = 120
+	// maxText is the largest length that a rule may name: no value has more
 	// characters than bytes.
-	MaxText = MaxValue
-	// MaxChoices and MaxChoice are how many options a CHOICE may have, and how
+	maxText = maxValue
+	// MaxChoices and maxChoice are how many options a CHOICE may have, and how
 	// many characters each of them.
 	MaxChoices = 50
-	MaxChoice  = 60
+	maxChoice  = 60
 )
 
 // Declaration declares or changes a field. It decodes from JSON, with
@@ -33,7 +33,7 @@ type Declaration struct {
 	ResourceType optional.Member[string]          `json:"resourceType"`
 	Key          optional.Member[string]          `json:"key"` // a letter, then up to 63 letters, digits, dots, hyphens, underscores
 	Type         optional.Member[valuestore.Type] `json:"type"`
-	Label        optional.Member[string]          `json:"label"` // see MaxLabel
+	Label        optional.Member[string]          `json:"label"` // see maxLabel
 	MinLength    optional.Member[int]             `json:"minLength"`
 	MaxLength    optional.Member[int]             `json:"maxLength"`
 	Min          optional.Member[json.Number]     `json:"min"`

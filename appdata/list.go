@@ -58,7 +58,7 @@ func (s *Service) parseQuery(raw string) (valuestore.Query, error) {
 		}
 	}
 	if slices.ContainsFunc(ids, func(id string) bool { return !isResourceID(id) }) {
-		v.Add("resourceId", "and resourceIds must be ids of at most %d characters, in UTF-8 and without NUL", MaxResourceID)
+		v.Add("resourceId", "and resourceIds must be ids of at most %d characters, in UTF-8 and without NUL", maxResourceID)
 	}
 	q := valuestore.Query{ResourceIDs: ids, ResourceType: values.Get("resourceType"), Key: values.Get("key")}
 	if _, ok := s.cfg.Types[q.ResourceType]; !ok && values.Has("resourceType") {
@@ -101,5 +101,5 @@ func parseIDs(values url.Values) ([]string, error) {
 func isEmpty(text string) bool { return text == "" }
 
 func isResourceID(id string) bool {
-	return id != "" && text.IsStorable(id) && utf8.RuneCountInString(id) <= MaxResourceID
+	return id != "" && text.IsStorable(id) && utf8.RuneCountInString(id) <= maxResourceID
 }

@@ -14,7 +14,7 @@ const maxDigits = 40
 
 // maxExponent is beyond what any number within maxDigits can be written with in a
 // value.
-const maxExponent = 2 * MaxValue
+const maxExponent = 2 * maxValue
 
 var jsonNumber = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$`)
 

@@ -66,7 +66,7 @@ func (s *Service) checkForm(v *apierror.Validation, i int, one *givenValue) {
 		v.Add(at+".resourceType", "must be one of %s", s.typeNames)
 	}
 	if !isResourceID(one.ResourceID) {
-		v.Add(at+".resourceId", "must have 1 to %d characters", MaxResourceID)
+		v.Add(at+".resourceId", "must have 1 to %d characters", maxResourceID)
 	}
 	if one.Key == "" {
 		v.Add(at+".key", "must not be empty")
@@ -77,8 +77,8 @@ func (s *Service) checkForm(v *apierror.Validation, i int, one *givenValue) {
 		v.Add(at+".value", "is missing")
 	case string(one.Value) == "null":
 		v.Add(at+".value", "must not be null; DELETE takes a value away")
-	case len(one.Value) > MaxValue:
-		v.Add(at+".value", "has more than %d bytes of JSON", MaxValue)
+	case len(one.Value) > maxValue:
+		v.Add(at+".value", "has more than %d bytes of JSON", maxValue)
 	}
 }
 

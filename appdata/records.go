@@ -12,7 +12,7 @@ import (
 // Record is something of the host's that values are attached to.
 type Record struct {
 	ResourceType string // of Config.Types
-	ResourceID   string // as the app sent it: anything of up to MaxResourceID characters
+	ResourceID   string // as the app sent it: anything of up to maxResourceID characters
 }
 
 // Records tells which records the host has. It is safe for concurrent

@@ -19,8 +19,8 @@ type demand[T any] struct {
 
 var (
 	aLabel = demand[string]{
-		fmt.Sprintf("a text of at most %d characters", MaxLabel),
-		func(s string) bool { return utf8.RuneCountInString(s) <= MaxLabel },
+		fmt.Sprintf("a text of at most %d characters", maxLabel),
+		func(s string) bool { return utf8.RuneCountInString(s) <= maxLabel },
 	}
 	anExactNumber = demand[json.Number]{fmt.Sprintf("a number of at most %d digits before and after the decimal point", maxDigits), isExact}
 	aDay          = demand[string]{"a date such as 2026-09-01", isDay}
@@ -35,8 +35,8 @@ func (d Declaration) applyRules(f *valuestore.Field, v *apierror.Validation) {
 	d.refuseForeign(f.Type, v)
 	switch f.Type {
 	case valuestore.Text:
-		set(v, "minLength", d.MinLength, aWholeNumber(0, MaxText), &f.MinLength)
-		set(v, "maxLength", d.MaxLength, aWholeNumber(1, MaxText), &f.MaxLength)
+		set(v, "minLength", d.MinLength, aWholeNumber(0, maxText), &f.MinLength)
+		set(v, "maxLength", d.MaxLength, aWholeNumber(1, maxText), &f.MaxLength)
 		if f.MinLength != nil && f.MaxLength != nil && *f.MinLength > *f.MaxLength {
 			v.Add("minLength", "must not be greater than maxLength")
 		}
@@ -54,7 +54,7 @@ func (d Declaration) applyRules(f *valuestore.Field, v *apierror.Validation) {
 			v.Add("from", "must not be later than to")
 		}
 	case valuestore.URL:
-		set(v, "maxLength", d.MaxLength, aWholeNumber(1, MaxText), &f.MaxLength)
+		set(v, "maxLength", d.MaxLength, aWholeNumber(1, maxText), &f.MaxLength)
 	case valuestore.Choice:
 		if d.Choices.IsSent {
 			f.Choices = valueOf(d.Choices).trimmed()

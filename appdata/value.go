@@ -6,9 +6,9 @@ const (
 	MaxValues = 25
 	// MaxResources is how many records a GET is about.
 	MaxResources = 50
-	// MaxValue is how large a value may be, in bytes of JSON without needless
+	// maxValue is how large a value may be, in bytes of JSON without needless
 	// escapes.
-	MaxValue = 4 << 10
-	// MaxResourceID is how many characters the id of a record may have.
-	MaxResourceID = 256
+	maxValue = 4 << 10
+	// maxResourceID is how many characters the id of a record may have.
+	maxResourceID = 256
 )

@@ -23,10 +23,10 @@ import (
 const (
 	// MaxExtensions is how many an app may have.
 	MaxExtensions = 50
-	// MaxExtensionPath is in bytes.
-	MaxExtensionPath = 2000
-	// MaxExtensionLabel is in characters.
-	MaxExtensionLabel = 80
+	// maxExtensionPath is in bytes.
+	maxExtensionPath = 2000
+	// maxExtensionLabel is in characters.
+	maxExtensionLabel = 80
 )
 
 // NewExtension is an extension as its developer describes it.
@@ -168,13 +168,13 @@ func (c *Console) checkTexts(e consolestore.Extension) error {
 	if _, isKnown := c.cfg.ResourceTypes[e.ResourceType]; !isKnown {
 		v.Add("resourceType", "must be one of %s", strings.Join(slices.Sorted(maps.Keys(c.cfg.ResourceTypes)), ", "))
 	}
-	if e.Path == "" || len(e.Path) > MaxExtensionPath {
-		v.Add("path", "must have 1 to %d bytes", MaxExtensionPath)
+	if e.Path == "" || len(e.Path) > maxExtensionPath {
+		v.Add("path", "must have 1 to %d bytes", maxExtensionPath)
 	}
 	if !text.HasVisible(e.Label) {
 		v.Add("label", "must not be empty")
 	}
-	checkLine(&v, "label", e.Label, MaxExtensionLabel)
+	checkLine(&v, "label", e.Label, maxExtensionLabel)
 	return v.Err()
 }
 

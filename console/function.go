@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// MaxFunctionName is in characters.
-	MaxFunctionName = 64
+	// maxFunctionName is in characters.
+	maxFunctionName = 64
 	// MaxFunctionSource is in bytes.
 	MaxFunctionSource = 64 << 10
 )
@@ -81,7 +81,7 @@ func (n NewFunction) check() error {
 	if !text.HasVisible(n.Name) {
 		v.Add("name", "must not be empty")
 	}
-	checkLine(&v, "name", n.Name, MaxFunctionName)
+	checkLine(&v, "name", n.Name, maxFunctionName)
 	if len(n.Source) > MaxFunctionSource {
 		v.Add("source", "must have at most %d bytes", MaxFunctionSource)
 	}

@@ -16,12 +16,12 @@ import (
 
 // What a listing may hold, in characters and in screenshots.
 const (
-	MaxListingName        = oauthserver.MaxAppName
-	MaxListingSummary     = 200
-	MaxListingDescription = 10_000
-	MaxListingPublisher   = 120
-	MaxListingURL         = 512
-	MaxScreenshots        = 10
+	maxListingName        = oauthserver.MaxAppName
+	maxListingSummary     = 200
+	maxListingDescription = 10_000
+	maxListingPublisher   = 120
+	maxListingURL         = 512
+	maxScreenshots        = 10
 )
 
 var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,58}[a-z0-9]$`)
@@ -37,18 +37,18 @@ func checkContent(l consolestore.ListingContent) error {
 			v.Add("name", "%s", problem)
 		}
 	}
-	checkLine(&v, "summary", l.Summary, MaxListingSummary)
-	if utf8.RuneCountInString(l.Description) > MaxListingDescription {
-		v.Add("description", "must have at most %d characters", MaxListingDescription)
+	checkLine(&v, "summary", l.Summary, maxListingSummary)
+	if utf8.RuneCountInString(l.Description) > maxListingDescription {
+		v.Add("description", "must have at most %d characters", maxListingDescription)
 	}
 	if problem := text.LinesProblem(l.Description); problem != "" {
 		v.Add("description", "%s", problem)
 	}
-	checkLine(&v, "publisher", l.Publisher, MaxListingPublisher)
+	checkLine(&v, "publisher", l.Publisher, maxListingPublisher)
 	checkListingURL(&v, "termsUrl", l.TermsURL)
 	checkListingURL(&v, "privacyUrl", l.PrivacyURL)
-	if len(l.ScreenshotAssetIDs) > MaxScreenshots {
-		v.Add("screenshotAssetIds", "must have at most %d entries", MaxScreenshots)
+	if len(l.ScreenshotAssetIDs) > maxScreenshots {
+		v.Add("screenshotAssetIds", "must have at most %d entries", maxScreenshots)
 	}
 	for i, assetID := range l.ScreenshotAssetIDs {
 		if slices.Contains(l.ScreenshotAssetIDs[:i], assetID) {
@@ -67,8 +67,8 @@ func checkListingURL(v *apierror.Validation, member, raw string) {
 		return
 	}
 	u, err := url.Parse(raw)
-	if err != nil || len(raw) > MaxListingURL || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !text.IsVisible(raw) {
-		v.Add(member, "must be an https URL of at most %d characters", MaxListingURL)
+	if err != nil || len(raw) > maxListingURL || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || !text.IsVisible(raw) {
+		v.Add(member, "must be an https URL of at most %d characters", maxListingURL)
 	}
 }
 

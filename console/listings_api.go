@@ -88,7 +88,7 @@ func (c *Console) serveListing(w http.ResponseWriter, r *http.Request, by Actor)
 }
 
 func readListing(r *http.Request, into any, check func() error) error {
-	return readBodyWith("screenshotAssetIds", strictjson.List{Most: MaxScreenshots}, r, into, check)
+	return readBodyWith("screenshotAssetIds", strictjson.List{Most: maxScreenshots}, r, into, check)
 }
 
 func (c *Console) createListing(w http.ResponseWriter, r *http.Request, by Actor) error {
