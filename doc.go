@@ -15,10 +15,12 @@
 //
 // # Lifecycle
 //
-// A program opens a store, calls [New], serves the two handlers, and calls [Platform.Run] in a
-// goroutine of its own. New starts nothing. To stop, shut the HTTP servers down, end the context
-// of Run, wait until Run has returned, then close the store. With PostgreSQL the program also
-// calls Run of the store, which lets nodes notify each other of new work.
+// A program opens a store, calls [New], which starts nothing, and calls [Platform.Serve] with a
+// server for each of the two handlers. Serve also does the background work. When its context
+// ends, it finishes the requests under way, stops that work and returns; the program then closes
+// the store. A program that serves by other means calls [Platform.Run] in a goroutine of its own,
+// and ends the context of Run after its servers have shut down. Both run the Run method of the
+// store, if it has one.
 //
 // # Packages
 //
@@ -26,7 +28,7 @@
 // lowest layer:
 //
 //   - [github.com/partnerkit/partnerkit/apierror]: both error shapes, all error codes, handlers
-//     that return errors, request bodies
+//     that return errors
 //   - [github.com/partnerkit/partnerkit/ratelimit]: fixed windows, lockouts, client addresses;
 //     in memory, or in Redis with [github.com/partnerkit/partnerkit/ratelimit/redislimit]
 //   - [github.com/partnerkit/partnerkit/identity]: the caller of a request, and the catalog of
@@ -35,20 +37,30 @@
 //     [github.com/partnerkit/partnerkit/locale]: the brand and the languages of pages
 //   - [github.com/partnerkit/partnerkit/keyring]: encryption of secrets in the database
 //   - [github.com/partnerkit/partnerkit/clock]: a clock that tests can move
-//   - [github.com/partnerkit/partnerkit/audit]: the entries of the audit log
+//   - [github.com/partnerkit/partnerkit/optional]: members of a change that can be left out
 //   - [github.com/partnerkit/partnerkit/storage]: the contract between features and a database
 //   - [github.com/partnerkit/partnerkit/webhooks/signature]: signing webhooks and verifying them
 //     in a receiver
+//
+// The records, which features, hosts and stores share:
+//
+//   - [github.com/partnerkit/partnerkit/partner]: apps, installations, events, webhooks and
+//     deliveries
+//   - [github.com/partnerkit/partnerkit/audit]: the entries of the audit log
+//   - oauthserver/oauthstore, idempotency/keystore, events/eventstore, webhooks/webhookstore,
+//     analytics/callstore, appdata/valuestore and console/consolestore: what each feature asks of
+//     a [Store]
 //
 // The features, and above them the databases:
 //
 //   - [github.com/partnerkit/partnerkit/oauthserver]: apps, installations, consents, tokens, all
 //     grants and endpoints. Default pages: [github.com/partnerkit/partnerkit/oauthserver/pages]
 //   - [github.com/partnerkit/partnerkit/guard]: routes for apps, with scopes, permissions,
-//     limits, API versions and idempotent writes
+//     limits and API versions
+//   - [github.com/partnerkit/partnerkit/idempotency]: writes that are safe to repeat
 //   - [github.com/partnerkit/partnerkit/events]: the event catalog, recording in a host's
 //     transaction, the Events API, notifications.
-//     [github.com/partnerkit/partnerkit/events/schemacheck] checks their data
+//     [github.com/partnerkit/partnerkit/events/schemacheck] checks the data of events
 //   - [github.com/partnerkit/partnerkit/appdata]: values that apps attach to records
 //   - [github.com/partnerkit/partnerkit/webhooks]: deliveries of events to apps
 //   - [github.com/partnerkit/partnerkit/analytics]: counts of API calls
@@ -64,6 +76,8 @@
 //
 // [github.com/partnerkit/partnerkit/partnertest] runs a platform inside the tests of a host, with
 // a manual clock, connected apps and a webhook receiver.
+// [github.com/partnerkit/partnerkit/sandbox] makes a program of a host's platform, for the
+// laptops and the tests of its partners.
 //
 // # Guarantees
 //

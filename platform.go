@@ -291,10 +291,10 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// API serves the API host.
+// API returns the handler of the API host, which apps call.
 func (p *Platform) API() http.Handler { return p.api }
 
-// App serves the app host, where people are.
+// App returns the handler of the app host, which shows pages to people.
 func (p *Platform) App() http.Handler { return p.app }
 
 // OAuth returns the OAuth server, for the host's own operations: suspend an app, uninstall
@@ -324,5 +324,5 @@ func (p *Platform) Wake() { p.hooks.Wake() }
 // Notifications returns the queue in front of Config.Notifier.
 func (p *Platform) Notifications() *events.Notifications { return p.told }
 
-// Analytics tells how apps use the API.
+// Analytics returns the counter of API calls, which reports how apps use the API.
 func (p *Platform) Analytics() *analytics.Counter { return p.calls }

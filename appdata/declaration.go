@@ -26,9 +26,8 @@ const (
 	maxChoice  = 60
 )
 
-// Declaration declares or changes a field. It decodes from JSON, with
-// [strictjson.Decode]. In a change, absent members stay as they are and null removes a
-// rule or the label.
+// Declaration declares or changes a field. It decodes from JSON. In a change, absent members
+// stay as they are, and null removes a rule or the label.
 type Declaration struct {
 	ResourceType optional.Member[string]          `json:"resourceType"`
 	Key          optional.Member[string]          `json:"key"` // a letter, then up to 63 letters, digits, dots, hyphens, underscores

@@ -24,7 +24,7 @@ type EventStore interface {
 	// last.
 	Installations(ctx context.Context, q partner.InstallationQuery) ([]partner.Installation, error)
 	// NumberEvents gives numbers to the events of a business that have none; see
-	// events.Store.
+	// eventstore.Store.
 	NumberEvents(ctx context.Context, businessID string) (hasMore bool, err error)
 	// AppEvents returns numbered events by their ids, from the last to the first.
 	AppEvents(ctx context.Context, q EventQuery) ([]partner.Event, error)

@@ -16,7 +16,7 @@ import (
 )
 
 // Deliveries lists deliveries of a webhook, newest first. It sets AppID, WebhookID and Now of
-// the query; see webhooks.DeliveryPage.
+// the query; see [webhooks.Service.Deliveries].
 func (c *Console) Deliveries(ctx context.Context, by Actor, ref Ref, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
 	if _, err := c.App(ctx, by, ref.AppID); err != nil {
 		return partner.DeliveryPage{}, err

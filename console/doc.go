@@ -52,7 +52,7 @@
 // # Extensions and functions
 //
 // An extension is a page on the origin of the App URL that belongs to a type of record which the
-// app may read. A function is source code that a developer uploads. [Config.FunctionChecker]
+// app may read. A function is source code that a developer uploads. [Options.FunctionChecker]
 // accepts or rejects it. The console stores functions; running them is up to the host.
 //
 // # The audit log
@@ -61,4 +61,10 @@
 // commit in one transaction. The OAuth server records there the decisions of people about the
 // app, such as a consent. Developers see these entries without the name of the person. The OAuth
 // server also deletes entries that are older than the retention of the audit log.
+//
+// # Files
+//
+// A noun has a file with its typed methods, such as deliveries.go, and a file with its routes and
+// JSON, such as deliveries_api.go. They are one package because both are methods of a Console:
+// a route is closed unless a method decides about the actor.
 package console

@@ -1,13 +1,13 @@
 // Package events records changes in a business as events and shows them to apps.
 //
-// An [partner.Event] belongs to one business and has a type from a [Catalog], such as invoice.created,
-// and data. Events never change. A [Log] records and lists them; package webhooks sends them.
+// A [partner.Event] belongs to one business and has a type from a [Catalog], such as
+// invoice.created, and data. Events never change. A [Log] records and lists them; package webhooks sends them.
 //
 // # Recording
 //
-// A host calls [Log.Record] with the transaction of the change, so that the event exists exactly
-// if the change was committed. Recording is one insert. It takes no lock that another
-// transaction of the host could wait for.
+// A host calls [Log.RecordIn] with the transaction of the change, so that the event exists exactly
+// if the change was committed. [Log.Record] uses a transaction of its own. Recording is one
+// insert. It takes no lock that another transaction of the host could wait for.
 //
 // # The catalog
 //

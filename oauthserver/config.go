@@ -160,9 +160,9 @@ type Options struct {
 	ForeignRefreshTokens func(ctx context.Context, t ForeignToken) (ForeignGrant, bool, error)
 	// RefreshRetry is how long a client that lost the response to a refresh may repeat it, with
 	// the same scope parameter and while the new refresh token is unused. The client receives
-	// the same tokens again. It is at most 24 hours, and for PUBLIC clients a minute, whatever
-	// is set: as long, who steals a used refresh token gets tokens for it, and nothing is
-	// noticed. Zero disables it.
+	// the same tokens again. It is at most 24 hours, and at most one minute for PUBLIC clients,
+	// whatever is set: for that long, a thief can exchange a used refresh token for tokens
+	// without being noticed. Zero disables it.
 	RefreshRetry time.Duration
 	// CustomConnections lets the organization of a CONFIDENTIAL app name one business, whose
 	// people can then approve a custom connection at /connections/new?client_id=…, without a
@@ -190,8 +190,8 @@ type Options struct {
 	// means 100. It counts those of the console and those that registered with a
 	// registration token of the organization or that Registration put into it.
 	MaxApps int
-	// MaxConnections is to how many businesses an app may be connected at the same time; 0
-	// means any number. An approval for a further business is refused. Businesses that are
+	// MaxConnections is the number of businesses to which an app may be connected at the same
+	// time; 0 means any number. An approval for a further business is refused. Businesses that are
 	// connected may approve again, and sandboxes of the app's own organization do not count.
 	MaxConnections int
 	// MaxConnectionsFor returns the MaxConnections of one app, such as that of a plan which
@@ -205,8 +205,8 @@ type Options struct {
 	// Unowned names the organization in whose sandboxes an unreviewed app
 	// without an organization may be connected by this user; nil means none.
 	Unowned func(ctx context.Context, app partner.App, userID string) (organizationID string, err error)
-	// IsDeveloper reports whether a user belongs to the organization of an app. Pages tell
-	// these people what of a request no review covers yet. Nil means that of Platform's
+	// IsDeveloper reports whether a user belongs to the organization of an app. Pages show
+	// these people which parts of a request no review covers yet. Nil means that of Platform's
 	// console; without a console nobody belongs to any.
 	IsDeveloper func(ctx context.Context, organizationID, userID string) (bool, error)
 

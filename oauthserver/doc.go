@@ -1,7 +1,7 @@
 // Package oauthserver is an OAuth 2.0 authorization server for partner apps. An app acts in
 // one business at a time, and the user who consents chooses the business.
 //
-// A host gives the server a [oauthstore.Store], tells it through [Host] who is signed in and which
+// A host gives the server an [oauthstore.Store], tells it through [Host] who is signed in and which
 // businesses a user belongs to, and mounts two handlers: [Server.APIHandler] on the host that
 // apps call, and [Server.AppHandler] on the host that people visit. [Server.Run] does the
 // periodic work. Access ends by library calls: [Server.Uninstall], [Server.RevokeAccess],

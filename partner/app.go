@@ -94,8 +94,8 @@ type ClientSecret struct {
 	EndedAt   time.Time // zero while it is valid
 }
 
-// UseID returns the name of the secret in [oauthserver.Config].SecretUsed. It is not the id, which client
-// authentication does not read.
+// UseID returns the name under which the last use of the secret is counted; see SecretUsed in the
+// Config of package oauthserver. It is not the id, which client authentication does not read.
 func (c ClientSecret) UseID() string { return "secret " + hex.EncodeToString(c.Digest[:]) }
 
 // MaxClientSecrets is how many valid secrets an app may have: the one in use and the one that

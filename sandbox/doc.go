@@ -29,4 +29,12 @@
 // the fixtures and asks the host about everybody else. They are kept in memory, so that the
 // host's own tables need not know them. A host that keeps them itself implements [People];
 // the reference server, examples/server, is such a program over examples/books.
+//
+// # Files
+//
+// The program itself is in program.go, options.go, assemble.go, run.go and serve.go. The files
+// whose names begin with dev are the calls below /dev, and pages.go and viewer.go the pages below
+// /sandbox. fill.go and people.go have the fixtures and their people; listen.go, door.go,
+// connections.go and refusal.go protect the listeners. All of it is one program, of which hosts
+// see [Main], [Program] and [People] only.
 package sandbox

@@ -40,8 +40,8 @@ type Program struct {
 	// whatever else the host sets. It is called once, before anything is served. Store, Clock,
 	// Keyring, Limiter, Logger, MeterProvider, Proxies, APIURL and AppURL are set and must
 	// remain as they are; Store is the database of -db, in which the backend can have tables
-	// of its own, and a *sqlstore.Store. Console.MoveClock is set in development mode alone. What the
-	// flags say is put into the configuration afterwards.
+	// of its own, and a *sqlstore.Store. Console.MoveClock is set in development mode only. The flags
+	// are applied to the configuration afterwards.
 	//
 	// A Host with the method Connect(*partnerkit.Platform) gets the platform before
 	// anything is served. A Host that implements [People] keeps the people of the fixtures.

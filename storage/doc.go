@@ -24,7 +24,7 @@
 // transaction with the store's InTx or BeginTx; the commit then also wakes the workers that wait
 // for the written rows. Or it brings its own transaction, as [SQL] of a *sql.Tx or as postgres.Pgx of a
 // pgx.Tx; workers then find the rows at their next poll, at most one second later. The store's
-// WithTx joins either transaction. An operation that joins runs in a savepoint: if it fails, the
+// WithTx joins either transaction, and so does RecordIn of package events. An operation that joins runs in a savepoint: if it fails, the
 // host's transaction is unchanged. A transaction must be used by one goroutine at a time, and
 // ended with Commit or Rollback.
 //

@@ -103,7 +103,7 @@ const (
 	// UserErased has the target partner.ErasedUser: the id is not kept.
 	UserErased = "user.erased"
 
-	// BusinessErased has the target oauthserver.ErasedBusiness: the id is not kept.
+	// BusinessErased has the target partner.ErasedBusiness: the id is not kept.
 	BusinessErased = "business.erased"
 
 	// What an operator looked at, of an app.

@@ -42,7 +42,7 @@ func (f *webhookFixture) another(now time.Time) partner.Webhook {
 	}
 }
 
-// fixtureNode is the dispatcher that attempts the deliveries of webhookFixtures.
+// fixtureNode is the dispatcher that attempts the deliveries of fixtures.
 const fixtureNode = "node_of_fixtures"
 
 // failed stores a delivery that has failed, with its attempts.

@@ -40,7 +40,7 @@ type Limits struct {
 	// AllowNUL passes strings with a NUL character to the caller, who checks for it.
 	// A database would otherwise refuse them.
 	AllowNUL bool
-	// Check returns what else is wrong with the decoded body, as [Validation.Err] does. It is
+	// Check returns what else is wrong with the decoded body, as apierror.Validation.Err does. It is
 	// called if the body has problems, so that the error lists those of the caller's rules
 	// too; the caller checks a body without problems itself. Values that do not fit are then
 	// missing from dst, entries of arrays are zero, and what Check reports about them, or

@@ -62,7 +62,7 @@ func shapeOf(t reflect.Type) *shape {
 	return known.(*shape)
 }
 
-// optionalMember is any [optional.Member].
+// optionalMember is any optional.Member.
 type optionalMember interface{ ValueType() reflect.Type }
 
 func newShape(t reflect.Type) *shape {

@@ -26,7 +26,7 @@ import (
 //
 // since, until and the place of the page are bounds of the ids, which every one of these
 // indexes is ordered by. What further filters leave out is read all the same, so at most
-// webhooks.ScannedDeliveries are read; the next page goes on after the last of them.
+// partner.ScannedDeliveries are read; the next page goes on after the last of them.
 
 // source is an index that a list reads.
 type source struct {
@@ -278,7 +278,7 @@ func (s *Store) countDeliveries(ctx context.Context, q partner.DeliveryQuery) (p
 }
 
 // countByStatus returns a statement that counts deliveries by status, at most
-// webhooks.ScannedDeliveries from each index. It may return several numbers
+// partner.ScannedDeliveries from each index. It may return several numbers
 // for a status. Each of them may be too small, so the largest is the best.
 func (s *Store) countByStatus(t *statement, q partner.DeliveryQuery) string {
 	from := filtered(q)

@@ -180,7 +180,7 @@ func (d *Directory) read(ctx context.Context, l Lookup, caller Caller) (clientme
 	return metadata, fresh, nil
 }
 
-// documentApp returns the app that a document describes, without id and times.
+// App returns the app that a document describes, without id and times.
 func App(clientID string, c clientmetadata.Client) partner.App {
 	app := partner.App{
 		ClientID: clientID, Type: partner.Public, Status: partner.AppActive, Origin: partner.OriginDocument, Name: c.Name,

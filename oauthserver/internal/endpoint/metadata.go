@@ -47,7 +47,7 @@ type serverMetadata struct {
 	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
 	AuthMethods           []string `json:"token_endpoint_auth_methods_supported"`
 	ClientDocuments       bool     `json:"client_id_metadata_document_supported"`
-	// By options only; see [Options].
+	// By options only; see oauthserver.Options.
 	IssuerParameter bool     `json:"authorization_response_iss_parameter_supported,omitempty"`
 	SigningMethods  []string `json:"token_endpoint_auth_signing_alg_values_supported,omitempty"`
 }
