@@ -150,17 +150,17 @@ func TestDescribedCodes(t *testing.T) {
 	}
 }
 
-// oauthCodes are the constants of apierror, which has no list of them.
+// oauthCodes are the constants of oautherror, which has no list of them.
 func oauthCodes(t *testing.T) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../../apierror/oauth.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../internal/oautherror/error.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var codes []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok {
-			if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "OAuthCode" {
+			if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "Code" {
 				codes = append(codes, strings.Trim(spec.Values[0].(*ast.BasicLit).Value, `"`))
 			}
 		}
