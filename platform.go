@@ -301,7 +301,8 @@ func (p *Platform) App() http.Handler { return p.app }
 // it, issue a session token.
 func (p *Platform) OAuth() *oauthserver.Server { return p.oauth }
 
-// Events records what happened in a business; see events.Log.Record.
+// Events returns the log of events, in which the host records what happened in a business; see
+// [events.Log.RecordIn].
 func (p *Platform) Events() *events.Log { return p.events }
 
 // Webhooks returns the service for the webhooks of all apps and their deliveries.

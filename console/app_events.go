@@ -18,33 +18,6 @@ import (
 // eventsScope is the scope of installations whose events an app can read.
 const eventsScope = "events:read"
 
-// EventStore reads the events of an app.
-type EventStore interface {
-	// Installations lists the ACTIVE ones that a query asks for, by id from the first to the
-	// last.
-	Installations(ctx context.Context, q partner.InstallationQuery) ([]partner.Installation, error)
-	// NumberEvents gives numbers to the events of a business that have none; see
-	// eventstore.Store.
-	NumberEvents(ctx context.Context, businessID string) (hasMore bool, err error)
-	// AppEvents returns numbered events by their ids, from the last to the first.
-	AppEvents(ctx context.Context, q EventQuery) ([]partner.Event, error)
-	// EventDeliveries returns the deliveries of events to the webhooks of an app that are not
-	// deleted, without their bodies, by their ids, from the last to the first.
-	EventDeliveries(ctx context.Context, appID string, eventIDs []string) ([]partner.Delivery, error)
-}
-
-// EventQuery asks for events of some businesses: those of Types that have no app, and those of
-// AppTypes that have the app AppID.
-type EventQuery struct {
-	BusinessIDs []string
-	Types       []string
-	AppID       string
-	AppTypes    []string
-	Since       time.Time // recorded then or later
-	Before      string    // only smaller ids; empty: from the last on
-	Limit       int
-}
-
 // EventFilter selects events of an app. Zero fields select everything.
 type EventFilter struct {
 	Type       string

@@ -93,8 +93,8 @@ type Config struct {
 	// Fallback, with the browser's cookies (credentialed CORS), spelled as browsers do: in
 	// lower case, without a default port. Their writes are accepted as those of Origins.
 	SessionOrigins []string
-	// Keys wraps the handlers of routes that write; it runs after all
-	// gates. Nil means none; [idempotency.Respond] needs one.
+	// Idempotency wraps the handlers of routes that write, and runs after all gates:
+	// [idempotency.Keys.Wrap]. Nil means none; [idempotency.Respond] needs one.
 	Idempotency Middleware
 	Analytics   Analytics // nil: calls are not counted
 

@@ -42,7 +42,7 @@ type Route struct {
 	// requests go to the host's own handler.
 	AppsOnly apierror.Entry
 	// ReadOnly marks a route that does not write although its method usually does,
-	// such as a search by POST. The route takes no Keys-Key.
+	// such as a search by POST. The route takes no Idempotency-Key.
 	ReadOnly bool
 
 	// Description is for the document that Platform.OpenAPI returns.
@@ -155,7 +155,7 @@ func splitPattern(pattern string) (method, path string) {
 	return method, strings.TrimLeft(path, " \t")
 }
 
-// Writes reports whether the route takes an Keys-Key: its method writes, and
+// Writes reports whether the route takes an Idempotency-Key: its method writes, and
 // ReadOnly is not set.
 func (r Route) Writes() bool {
 	method, _ := splitPattern(r.Pattern)

@@ -22,7 +22,7 @@ const (
 	defaultMaxResponse = 1 << 20 // bytes
 )
 
-// Config configures an [Keys]. Store is required; the zero
+// Config configures [Keys]. Store is required; the zero
 // value of everything else is its default.
 type Config struct {
 	Store keystore.Store

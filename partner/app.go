@@ -24,7 +24,8 @@ const (
 	Public       ClientType = "PUBLIC"
 )
 
-// AppStatus determines whether an app may act. The package comment shows the transitions.
+// AppStatus determines whether an app may act. The comment of package oauthserver shows the
+// transitions.
 type AppStatus string
 
 // The statuses of an app. Suspension can be lifted, deactivation is final.

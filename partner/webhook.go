@@ -33,8 +33,7 @@ type WebhookHealth struct {
 	// the hour before it. Zero: it is not failing.
 	FailingSince time.Time
 	// IsDegraded reports that in the last hour some attempts have failed and others have
-	// succeeded. Only the Get and List of
-	// webhooks.Service fill in this field and the next two.
+	// succeeded. Only Get and List of webhooks.Service fill in this field and the next two.
 	IsDegraded bool
 	// Attempts is how many attempts there were in the last 24 hours, and Failures how many of
 	// them failed. Attempts are counted by the minute: of a minute in which the 24 hours

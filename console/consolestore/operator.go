@@ -55,7 +55,7 @@ type HealthQuery struct {
 	Limit int
 }
 
-// WebhookHealth is how a webhook does.
+// WebhookHealth says whether a webhook is enabled and failing.
 type WebhookHealth struct {
 	ID, AppID, URL string
 	Enabled        bool

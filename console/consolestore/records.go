@@ -26,7 +26,7 @@ type Extension struct {
 	AppID        string
 	ResourceType string // such as invoice
 	// Path leads from the App URL to the page, as a browser resolves it. A service that links to
-	// the page resolves it against the App URL of App.ShownIn, which is the one that was reviewed.
+	// the page resolves it against the App URL of oauthserver.ShownIn, which is the one that was reviewed.
 	Path      string
 	Label     string
 	CreatedAt time.Time
@@ -42,7 +42,7 @@ type Function struct {
 	ID        string // fnc_…
 	AppID     string
 	Name      string
-	Source    string // accepted by Config.FunctionChecker
+	Source    string // accepted by the console's FunctionChecker
 	CreatedAt time.Time
 }
 

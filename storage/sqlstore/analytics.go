@@ -14,7 +14,7 @@ import (
 
 var _ callstore.Store = (*Store)(nil)
 
-// latencyColumns are the columns of an callstore.Latency.
+// latencyColumns are the columns of a callstore.Latency.
 const latencyColumns = "ms_5, ms_10, ms_25, ms_50, ms_100, ms_250, ms_500, ms_1000, ms_2500, ms_5000, ms_10000, ms_over"
 
 const callColumns = "app_id, hour_at, calls, errors, rate_limited, " + latencyColumns
@@ -28,7 +28,7 @@ func addedLatency(table string) string {
 	return strings.Join(added, ", ")
 }
 
-// latencySums are the sums of the columns of an callstore.Latency, after other columns.
+// latencySums are the sums of the columns of a callstore.Latency, after other columns.
 var latencySums = func() (sums string) {
 	for column := range strings.SplitSeq(latencyColumns, ", ") {
 		sums += ", CAST(SUM(" + column + ") AS BIGINT)"

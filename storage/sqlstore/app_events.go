@@ -61,7 +61,7 @@ func (s *Store) appEvents(ctx context.Context, q consolestore.EventQuery, busine
 		") AS seen ORDER BY event_id || '' DESC LIMIT "+t.arg(q.Limit)+") AS page JOIN partnerkit_event e ON e.id = page.event_id ORDER BY e.id DESC", t.args...)
 }
 
-// EventDeliveries implements console.EventStore.
+// EventDeliveries implements consolestore.Store.
 func (s *Store) EventDeliveries(ctx context.Context, appID string, eventIDs []string) ([]partner.Delivery, error) {
 	if len(eventIDs) == 0 {
 		return nil, nil
