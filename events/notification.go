@@ -42,9 +42,9 @@ const (
 	NotifyAppDisconnected NotificationKind = "app.disconnected"
 	NotifyAccessRevoked   NotificationKind = "app.access_revoked"
 	NotifyScopesChanged   NotificationKind = "app.scopes_changed"
-	// NotifyConnectionOrphaned is sent for each app that a person had connected to a business
-	// who is no longer a member there: its calls for this person are rejected until somebody
-	// takes the connection over, which NotifyConnectionTakenOver is about.
+	// NotifyConnectionOrphaned is sent when a person has left a business, for each app that the
+	// person had connected there. The calls of the app for this person are rejected until another
+	// person takes the connection over; then NotifyConnectionTakenOver is sent.
 	NotifyConnectionOrphaned   NotificationKind = "connection.orphaned"
 	NotifyConnectionTakenOver  NotificationKind = "connection.taken_over"
 	NotifyReuseDetected        NotificationKind = "token.reuse_detected"

@@ -91,14 +91,14 @@ func (s *Server) SandboxToken(ctx context.Context, app partner.App, session iden
 	return SandboxToken{AccessToken: t.AccessToken, Business: Business(t.Business), Scopes: t.Scopes, ExpiresAt: t.ExpiresAt}, err
 }
 
-// TakeOver makes what people who have left a business allowed an app there the consent of
-// another person: their consents end, and their tokens work again, with unchanged scopes and
-// with the permissions of this person. The audit log and the Notifier are told. It is for
-// hosts; people do it on the page of connected apps.
+// TakeOver moves the consents that people who have left a business gave an app there to another
+// person: their consents end, and the tokens issued for them work again, with unchanged scopes
+// and with the permissions of this person. It adds an entry to the audit log and calls the
+// Notifier. It is for hosts; people do the same on the page of connected apps.
 //
 // The error has the status 403 if the person is not a member of the business who may connect
-// the app there, and 409 CONFLICT if nobody has left who connected it, or if the app is
-// PUBLIC: its tokens lie with the person who left, so it is connected again instead.
+// the app there, and 409 CONFLICT if none of those who connected it have left, or if
+// the app is PUBLIC: only the person who left has its tokens, so it is connected again instead.
 // [partner.ErrNotFound] means that the app is not installed there.
 func (s *Server) TakeOver(ctx context.Context, appID, businessID, userID string) error {
 	return s.pages.TakeOver(ctx, appID, businessID, userID)

@@ -11,8 +11,8 @@ type BusinessErasure struct {
 	Deliveries    int
 	Keys          int // idempotency keys
 	AuditEntries  int // entries of the audit log that now name ErasedBusiness
-	// Waiting is how many notices have not ended, by which apps are told that they were removed,
-	// and how many events are not planned. Events and deliveries stay until it is zero.
+	// Waiting counts the deliveries to apps about their removal that have neither arrived nor
+	// failed, and the events that are not planned. Events and deliveries stay until it is zero.
 	Waiting int
 }
 

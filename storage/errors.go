@@ -3,7 +3,7 @@ package storage
 import "errors"
 
 // The errors that every [DB] and the store above it return; match them with errors.Is.
-// Their texts name the remedy, the wrapping text names the operation.
+// Their texts say what is wrong, the wrapping text names the operation.
 var (
 	// ErrClosed: the store was used after Close.
 	ErrClosed = errors.New("the store is closed")

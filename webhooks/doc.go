@@ -41,7 +41,7 @@
 // A recorded event is in the outbox until all its deliveries are made. Businesses with events
 // there take turns: a plan is one transaction for the next events of some of them, which gives
 // the events their numbers, adds their deliveries and takes them out of the outbox. It is
-// bounded, so that one business with very many events delays nobody. Deliveries wait in a
+// bounded, so that one business with very many events does not delay others. Deliveries wait in a
 // queue of their webhook, ordered by due time.
 //
 // # Shards, leases and epochs

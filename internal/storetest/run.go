@@ -24,7 +24,7 @@ func Run(t *testing.T, open func(t testing.TB) partnerkit.Store) {
 // RunSQL checks a database under sqlstore: the contract of [storage.DB], transactions of the
 // host, and every operation of the store with an error at each of its statements. Each case
 // has its own database. Cases of the contract open it with open. Cases of the store open it
-// with made, which may return a database that has the tables already, as [SQLite] does.
+// with made, which may return a database that has the tables already, as testdb.SQLite does.
 func RunSQL(t *testing.T, open, made testdb.Opener) {
 	t.Run("DB", func(t *testing.T) {
 		t.Parallel()

@@ -30,5 +30,5 @@
 // It is one package because an operation is one transaction and reaches over parts: uninstalling
 // an app ends its tokens, records an event and puts its values out of sight, under locks that
 // parents takes in one order. Divided by feature, the packages would share these tables, locks and
-// statements through exported names, which nobody else may use.
+// statements through exported names, which no other package may use.
 package sqlstore

@@ -182,7 +182,7 @@ type ChallengeRequest struct {
 	Check            func(Standing) error
 }
 
-// Target is a webhook that a test is fired at.
+// Target is a webhook to which a test is sent.
 type Target struct {
 	Webhook       partner.Webhook
 	PinnedVersion string // of its app
