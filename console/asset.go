@@ -67,11 +67,11 @@ func (c *Console) Assets(ctx context.Context, by Actor, appID string) ([]console
 }
 
 // Asset returns one with its Data.
-func (c *Console) Asset(ctx context.Context, by Actor, ref Ref) (consolestore.Asset, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) Asset(ctx context.Context, by Actor, appID, assetID string) (consolestore.Asset, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return consolestore.Asset{}, err
 	}
-	asset, err := oneAsset(ctx, c.cfg.Store, consolestore.AssetQuery{AppID: ref.AppID, AssetID: ref.AssetID})
+	asset, err := oneAsset(ctx, c.cfg.Store, consolestore.AssetQuery{AppID: appID, AssetID: assetID})
 	return asset, absent("asset", err)
 }
 
@@ -89,12 +89,12 @@ func oneAsset(ctx context.Context, store consolestore.Store, q consolestore.Asse
 
 // DeleteAsset deletes one. Its error is one of apierror: 404, that the app is
 // deactivated, or that the live listing or an open revision shows it (ASSET_IN_USE).
-func (c *Console) DeleteAsset(ctx context.Context, by Actor, ref Ref) error {
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audited.AssetDeleted, ref.AppID, ref.AssetID), c.cfg.Store.DeleteAsset(ctx, ref.AppID, ref.AssetID)
+func (c *Console) DeleteAsset(ctx context.Context, by Actor, appID, assetID string) error {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
+		return by.did(audited.AssetDeleted, appID, assetID), c.cfg.Store.DeleteAsset(ctx, appID, assetID)
 	})
 	if errors.Is(err, consolestore.ErrAssetInUse) {
-		return codes.AssetInUse.New(ref.AssetID)
+		return codes.AssetInUse.New(assetID)
 	}
 	return absent("asset", err)
 }

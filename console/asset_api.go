@@ -57,7 +57,7 @@ func (c *Console) listAssets(w http.ResponseWriter, r *http.Request, by Actor) e
 }
 
 func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request, by Actor) error {
-	asset, err := c.Asset(r.Context(), by, refOf(r))
+	asset, err := c.Asset(r.Context(), by, r.PathValue("appId"), r.PathValue("assetId"))
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func WriteImage(w http.ResponseWriter, asset consolestore.Asset) {
 }
 
 func (c *Console) deleteAsset(w http.ResponseWriter, r *http.Request, by Actor) error {
-	if err := c.DeleteAsset(r.Context(), by, refOf(r)); err != nil {
+	if err := c.DeleteAsset(r.Context(), by, r.PathValue("appId"), r.PathValue("assetId")); err != nil {
 		return err
 	}
 	return noContent(w)

@@ -17,11 +17,11 @@ import (
 
 // Deliveries lists deliveries of a webhook, newest first. It sets AppID, WebhookID and Now of
 // the query; see [webhooks.Service.Deliveries].
-func (c *Console) Deliveries(ctx context.Context, by Actor, ref Ref, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) Deliveries(ctx context.Context, by Actor, appID, webhookID string, q partner.DeliveryQuery) (partner.DeliveryPage, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return partner.DeliveryPage{}, err
 	}
-	q.AppID, q.WebhookID = ref.AppID, ref.WebhookID
+	q.AppID, q.WebhookID = appID, webhookID
 	page, err := c.cfg.Webhooks.Deliveries(ctx, q)
 	return page, absent("webhook", err)
 }
@@ -66,21 +66,21 @@ func (c *Console) AppDeliveries(ctx context.Context, appID string, q partner.Del
 }
 
 // Delivery returns one and all its attempts, oldest first.
-func (c *Console) Delivery(ctx context.Context, by Actor, ref Ref) (partner.Delivery, []partner.Attempt, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) Delivery(ctx context.Context, by Actor, appID, webhookID, deliveryID string) (partner.Delivery, []partner.Attempt, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return partner.Delivery{}, nil, err
 	}
-	delivery, attempts, err := c.cfg.Webhooks.Delivery(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
+	delivery, attempts, err := c.cfg.Webhooks.Delivery(ctx, appID, webhookID, deliveryID)
 	return delivery, attempts, absent("delivery", err)
 }
 
 // AttemptHours counts the attempts of a webhook in each of the last 24 hours; see
 // webhooks.Service.AttemptHours. Its error is one of apierror, 404.
-func (c *Console) AttemptHours(ctx context.Context, by Actor, ref Ref) ([]callstore.AttemptHour, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) AttemptHours(ctx context.Context, by Actor, appID, webhookID string) ([]callstore.AttemptHour, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return nil, err
 	}
-	hours, err := c.cfg.Webhooks.AttemptHours(ctx, ref.AppID, ref.WebhookID)
+	hours, err := c.cfg.Webhooks.AttemptHours(ctx, appID, webhookID)
 	return hours, absent("webhook", err)
 }
 
@@ -88,11 +88,11 @@ func (c *Console) AttemptHours(ctx context.Context, by Actor, ref Ref) ([]callst
 // developer to send with a tool of their own; see webhooks.Service.SignedRequest. Like the
 // secret, which a rotation shows, it is for those who may change the app. Its error is one of
 // apierror: 404, or that the app is deactivated.
-func (c *Console) SignedRequest(ctx context.Context, by Actor, ref Ref) (*http.Request, error) {
-	if _, err := c.changeable(ctx, by, ref.AppID); err != nil {
+func (c *Console) SignedRequest(ctx context.Context, by Actor, appID, webhookID, deliveryID string) (*http.Request, error) {
+	if _, err := c.changeable(ctx, by, appID); err != nil {
 		return nil, err
 	}
-	req, err := c.cfg.Webhooks.SignedRequest(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
+	req, err := c.cfg.Webhooks.SignedRequest(ctx, appID, webhookID, deliveryID)
 	return req, absent("delivery", err)
 }
 
@@ -106,14 +106,14 @@ func (c *Console) RetryDelays() []time.Duration { return c.cfg.Webhooks.Options(
 // empty: of the first one that the webhook has chosen. Its error is one of apierror: 404,
 // that there is no such event, that the app is suspended or deactivated, or that the webhook
 // is off.
-func (c *Console) SendTest(ctx context.Context, by Actor, ref Ref, event string) (partner.Delivery, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) SendTest(ctx context.Context, by Actor, appID, webhookID, event string) (partner.Delivery, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return partner.Delivery{}, err
 	}
 	var queued partner.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
-		queued, err = c.cfg.Webhooks.SendTest(ctx, ref.AppID, ref.WebhookID, event)
-		return by.did(audited.WebhookTested, ref.AppID, queued.ID), err
+		queued, err = c.cfg.Webhooks.SendTest(ctx, appID, webhookID, event)
+		return by.did(audited.WebhookTested, appID, queued.ID), err
 	})
 	if err != nil {
 		return partner.Delivery{}, absent("webhook", err)
@@ -123,14 +123,14 @@ func (c *Console) SendTest(ctx context.Context, by Actor, ref Ref, event string)
 
 // Redeliver queues a failed delivery again. Its error is one of apierror: 404, or the
 // reason why it is refused.
-func (c *Console) Redeliver(ctx context.Context, by Actor, ref Ref) (partner.Delivery, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) Redeliver(ctx context.Context, by Actor, appID, webhookID, deliveryID string) (partner.Delivery, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return partner.Delivery{}, err
 	}
 	var queued partner.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
-		queued, err = c.cfg.Webhooks.Redeliver(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
-		return by.did(audited.DeliveryRedelivered, ref.AppID, queued.ID), err
+		queued, err = c.cfg.Webhooks.Redeliver(ctx, appID, webhookID, deliveryID)
+		return by.did(audited.DeliveryRedelivered, appID, queued.ID), err
 	})
 	if err != nil {
 		return partner.Delivery{}, absent("delivery", err)
@@ -140,14 +140,14 @@ func (c *Console) Redeliver(ctx context.Context, by Actor, ref Ref) (partner.Del
 
 // AttemptNow moves the next attempt of a retrying delivery to now. Its error is one of
 // apierror: 404, or the reason why it is refused.
-func (c *Console) AttemptNow(ctx context.Context, by Actor, ref Ref) (partner.Delivery, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) AttemptNow(ctx context.Context, by Actor, appID, webhookID, deliveryID string) (partner.Delivery, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return partner.Delivery{}, err
 	}
 	var queued partner.Delivery
 	err := c.change(ctx, func(ctx context.Context) (_ audit.Entry, err error) {
-		queued, err = c.cfg.Webhooks.AttemptNow(ctx, ref.AppID, ref.WebhookID, ref.DeliveryID)
-		return by.did(audited.DeliveryAttemptedNow, ref.AppID, queued.ID), err
+		queued, err = c.cfg.Webhooks.AttemptNow(ctx, appID, webhookID, deliveryID)
+		return by.did(audited.DeliveryAttemptedNow, appID, queued.ID), err
 	})
 	if err != nil {
 		return partner.Delivery{}, absent("delivery", err)
@@ -172,12 +172,12 @@ type Redelivered struct {
 // with one entry of the audit log. Its error is one of apierror: 404, that the app is
 // suspended or deactivated, or that the webhook is off. What was queued before an error
 // stays so.
-func (c *Console) RedeliverMany(ctx context.Context, by Actor, ref Ref, which FailedDeliveries) (Redelivered, error) {
+func (c *Console) RedeliverMany(ctx context.Context, by Actor, appID, webhookID string, which FailedDeliveries) (Redelivered, error) {
 	var done Redelivered
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return done, err
 	}
-	failed := webhooks.FailedDeliveries{AppID: ref.AppID, WebhookID: ref.WebhookID, Since: which.Since, Until: which.Until, EventType: which.Event}
+	failed := webhooks.FailedDeliveries{AppID: appID, WebhookID: webhookID, Since: which.Since, Until: which.Until, EventType: which.Event}
 	for after := ""; ; {
 		var some webhooks.Requeued
 		err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
@@ -186,7 +186,7 @@ func (c *Console) RedeliverMany(ctx context.Context, by Actor, ref Ref, which Fa
 			if err == nil && len(some.Queued) == 0 {
 				err = errNothing
 			}
-			return by.did(audited.WebhookRedelivered, ref.AppID, ref.WebhookID), err
+			return by.did(audited.WebhookRedelivered, appID, webhookID), err
 		})
 		if err != nil && !errors.Is(err, errNothing) {
 			return done, absent("webhook", err)

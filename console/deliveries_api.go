@@ -80,7 +80,7 @@ func (c *Console) sendTest(w http.ResponseWriter, r *http.Request, by Actor) err
 	if err := readOptional(r, &test); err != nil {
 		return err
 	}
-	queued, err := c.SendTest(r.Context(), by, refOf(r), test.Event)
+	queued, err := c.SendTest(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId"), test.Event)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (c *Console) listDeliveries(w http.ResponseWriter, r *http.Request, by Acto
 	if err != nil {
 		return err
 	}
-	page, err := c.Deliveries(r.Context(), by, refOf(r), q)
+	page, err := c.Deliveries(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId"), q)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (c *Console) readDeliveryQuery(raw string) (partner.DeliveryQuery, error) {
 }
 
 func (c *Console) serveDelivery(w http.ResponseWriter, r *http.Request, by Actor) error {
-	delivery, attempts, err := c.Delivery(r.Context(), by, refOf(r))
+	delivery, attempts, err := c.Delivery(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId"), r.PathValue("deliveryId"))
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (c *Console) redeliver(w http.ResponseWriter, r *http.Request, by Actor) er
 	if err := readNothing(r); err != nil {
 		return err
 	}
-	queued, err := c.Redeliver(r.Context(), by, refOf(r))
+	queued, err := c.Redeliver(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId"), r.PathValue("deliveryId"))
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (c *Console) attemptNow(w http.ResponseWriter, r *http.Request, by Actor) e
 	if err := readNothing(r); err != nil {
 		return err
 	}
-	queued, err := c.AttemptNow(r.Context(), by, refOf(r))
+	queued, err := c.AttemptNow(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId"), r.PathValue("deliveryId"))
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (c *Console) redeliverMany(w http.ResponseWriter, r *http.Request, by Actor
 	if err != nil {
 		return err
 	}
-	done, err := c.RedeliverMany(r.Context(), by, refOf(r), which)
+	done, err := c.RedeliverMany(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId"), which)
 	if err != nil {
 		return err
 	}

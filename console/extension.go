@@ -79,15 +79,15 @@ func (c *Console) Extensions(ctx context.Context, by Actor, appID string) ([]con
 }
 
 // Extension returns one.
-func (c *Console) Extension(ctx context.Context, by Actor, ref Ref) (consolestore.Extension, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) Extension(ctx context.Context, by Actor, appID, extensionID string) (consolestore.Extension, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return consolestore.Extension{}, err
 	}
-	all, err := c.cfg.Store.Extensions(ctx, ref.AppID)
+	all, err := c.cfg.Store.Extensions(ctx, appID)
 	if err != nil {
 		return consolestore.Extension{}, err
 	}
-	i := indexOf(all, ref.ExtensionID)
+	i := indexOf(all, extensionID)
 	if i < 0 {
 		return consolestore.Extension{}, absent("extension", partner.ErrNotFound)
 	}
@@ -100,7 +100,7 @@ func indexOf(all []consolestore.Extension, extensionID string) int {
 }
 
 // UpdateExtension changes one; its error is as with [Console.AddExtension].
-func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change ExtensionChange) (consolestore.Extension, error) {
+func (c *Console) UpdateExtension(ctx context.Context, by Actor, appID, extensionID string, change ExtensionChange) (consolestore.Extension, error) {
 	var v apierror.Validation
 	resourceType, path, label := notNull(&v, "resourceType", change.ResourceType), notNull(&v, "path", change.Path), notNull(&v, "label", change.Label)
 	if err := v.Err(); err != nil {
@@ -108,9 +108,9 @@ func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change
 	}
 	now := stamp.Of(c.cfg.Clock.Now()).Time
 	var changed consolestore.Extension
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
-		err = c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(app partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
-			i := indexOf(all, ref.ExtensionID)
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
+		err = c.cfg.Store.ChangeExtensions(ctx, appID, func(app partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
+			i := indexOf(all, extensionID)
 			if i < 0 {
 				return nil, partner.ErrNotFound
 			}
@@ -119,7 +119,7 @@ func (c *Console) UpdateExtension(ctx context.Context, by Actor, ref Ref, change
 			changed = *e
 			return all, c.checkExtension(app, changed)
 		})
-		return by.did(audited.ExtensionUpdated, ref.AppID, ref.ExtensionID), err
+		return by.did(audited.ExtensionUpdated, appID, extensionID), err
 	})
 	if err != nil {
 		return consolestore.Extension{}, absent("extension", err)
@@ -136,10 +136,10 @@ func or(sent *string, before string) string {
 }
 
 // DeleteExtension deletes one.
-func (c *Console) DeleteExtension(ctx context.Context, by Actor, ref Ref) error {
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audited.ExtensionDeleted, ref.AppID, ref.ExtensionID), c.cfg.Store.ChangeExtensions(ctx, ref.AppID, func(_ partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
-			i := indexOf(all, ref.ExtensionID)
+func (c *Console) DeleteExtension(ctx context.Context, by Actor, appID, extensionID string) error {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
+		return by.did(audited.ExtensionDeleted, appID, extensionID), c.cfg.Store.ChangeExtensions(ctx, appID, func(_ partner.App, all []consolestore.Extension) ([]consolestore.Extension, error) {
+			i := indexOf(all, extensionID)
 			if i < 0 {
 				return nil, partner.ErrNotFound
 			}

@@ -63,7 +63,7 @@ func (c *Console) listExtensions(w http.ResponseWriter, r *http.Request, by Acto
 }
 
 func (c *Console) serveExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
-	extension, err := c.Extension(r.Context(), by, refOf(r))
+	extension, err := c.Extension(r.Context(), by, r.PathValue("appId"), r.PathValue("extensionId"))
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (c *Console) serveExtension(w http.ResponseWriter, r *http.Request, by Acto
 func (c *Console) updateExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
 	var change ExtensionChange
 	check := func() error {
-		was, err := c.Extension(r.Context(), by, refOf(r))
+		was, err := c.Extension(r.Context(), by, r.PathValue("appId"), r.PathValue("extensionId"))
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (c *Console) updateExtension(w http.ResponseWriter, r *http.Request, by Act
 	if err := readExtension(r, &change, check); err != nil {
 		return err
 	}
-	changed, err := c.UpdateExtension(r.Context(), by, refOf(r), change)
+	changed, err := c.UpdateExtension(r.Context(), by, r.PathValue("appId"), r.PathValue("extensionId"), change)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (c *Console) updateExtension(w http.ResponseWriter, r *http.Request, by Act
 }
 
 func (c *Console) deleteExtension(w http.ResponseWriter, r *http.Request, by Actor) error {
-	if err := c.DeleteExtension(r.Context(), by, refOf(r)); err != nil {
+	if err := c.DeleteExtension(r.Context(), by, r.PathValue("appId"), r.PathValue("extensionId")); err != nil {
 		return err
 	}
 	return noContent(w)

@@ -37,21 +37,21 @@ func (c *Console) Fields(ctx context.Context, by Actor, appID string) ([]valuest
 }
 
 // Field returns one.
-func (c *Console) Field(ctx context.Context, by Actor, ref Ref) (valuestore.Field, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) Field(ctx context.Context, by Actor, appID, fieldID string) (valuestore.Field, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return valuestore.Field{}, err
 	}
-	field, err := c.cfg.AppData.Field(ctx, ref.AppID, ref.FieldID)
+	field, err := c.cfg.AppData.Field(ctx, appID, fieldID)
 	return field, absent("field", err)
 }
 
 // ChangeField changes label and rules of one; its error is as with
 // [Console.DeclareField], or CONFLICT.
-func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.Declaration) (valuestore.Field, error) {
+func (c *Console) ChangeField(ctx context.Context, by Actor, appID, fieldID string, d appdata.Declaration) (valuestore.Field, error) {
 	var field valuestore.Field
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
-		field, err = c.cfg.AppData.ChangeField(ctx, ref.AppID, ref.FieldID, d)
-		return by.did(audited.FieldUpdated, ref.AppID, ref.FieldID), err
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
+		field, err = c.cfg.AppData.ChangeField(ctx, appID, fieldID, d)
+		return by.did(audited.FieldUpdated, appID, fieldID), err
 	})
 	if err != nil {
 		return valuestore.Field{}, absent("field", err)
@@ -60,9 +60,9 @@ func (c *Console) ChangeField(ctx context.Context, by Actor, ref Ref, d appdata.
 }
 
 // DeleteField deletes one and, in every business, its values.
-func (c *Console) DeleteField(ctx context.Context, by Actor, ref Ref) error {
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audited.FieldDeleted, ref.AppID, ref.FieldID), c.cfg.AppData.DeleteField(ctx, ref.AppID, ref.FieldID)
+func (c *Console) DeleteField(ctx context.Context, by Actor, appID, fieldID string) error {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
+		return by.did(audited.FieldDeleted, appID, fieldID), c.cfg.AppData.DeleteField(ctx, appID, fieldID)
 	})
 	return absent("field", err)
 }
@@ -111,7 +111,7 @@ func (c *Console) listFields(w http.ResponseWriter, r *http.Request, by Actor) e
 }
 
 func (c *Console) serveField(w http.ResponseWriter, r *http.Request, by Actor) error {
-	field, err := c.Field(r.Context(), by, refOf(r))
+	field, err := c.Field(r.Context(), by, r.PathValue("appId"), r.PathValue("fieldId"))
 	if err != nil {
 		return err
 	}
@@ -119,9 +119,9 @@ func (c *Console) serveField(w http.ResponseWriter, r *http.Request, by Actor) e
 }
 
 func (c *Console) changeField(w http.ResponseWriter, r *http.Request, by Actor) error {
-	ref := refOf(r)
+	appID, fieldID := r.PathValue("appId"), r.PathValue("fieldId")
 	d, err := readDeclaration(r, func(d appdata.Declaration) error {
-		field, err := c.Field(r.Context(), by, ref)
+		field, err := c.Field(r.Context(), by, appID, fieldID)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (c *Console) changeField(w http.ResponseWriter, r *http.Request, by Actor) 
 	if err != nil {
 		return err
 	}
-	field, err := c.ChangeField(r.Context(), by, ref, d)
+	field, err := c.ChangeField(r.Context(), by, appID, fieldID, d)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (c *Console) changeField(w http.ResponseWriter, r *http.Request, by Actor) 
 }
 
 func (c *Console) deleteField(w http.ResponseWriter, r *http.Request, by Actor) error {
-	if err := c.DeleteField(r.Context(), by, refOf(r)); err != nil {
+	if err := c.DeleteField(r.Context(), by, r.PathValue("appId"), r.PathValue("fieldId")); err != nil {
 		return err
 	}
 	return noContent(w)

@@ -17,9 +17,10 @@ import (
 // Found is something of an app that an id names.
 type Found struct {
 	App partner.App
-	Ref Ref // of a webhook or a delivery
-	// ID is the id of an event, a call of the request log, an installation or a business.
-	ID string
+	// ID is the id of a webhook, a delivery, an event, a call of the request log, an
+	// installation or a business.
+	ID        string
+	WebhookID string // of a delivery
 }
 
 // mostSearched is in how many apps of the actor a request id is looked for.
@@ -58,15 +59,14 @@ func (c *Console) findOwned(ctx context.Context, by Actor, kind id.Kind, recordI
 		return nil, nil
 	}
 	app, err := c.App(ctx, by, owner.AppID)
-	found := Found{App: app, Ref: Ref{AppID: app.ID}, ID: recordID}
+	found := Found{App: app, ID: recordID}
 	switch {
 	case err != nil:
 	case kind == id.Webhook:
-		found.Ref.WebhookID = recordID
-		_, err = c.Webhook(ctx, by, found.Ref)
+		_, err = c.Webhook(ctx, by, app.ID, recordID)
 	case kind == id.Delivery:
-		found.Ref.WebhookID, found.Ref.DeliveryID = owner.WebhookID, recordID
-		_, _, err = c.Delivery(ctx, by, found.Ref)
+		found.WebhookID = owner.WebhookID
+		_, _, err = c.Delivery(ctx, by, app.ID, owner.WebhookID, recordID)
 	case kind == id.Request:
 		_, err = c.Request(ctx, by, app.ID, recordID)
 	}

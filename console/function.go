@@ -104,15 +104,15 @@ func (c *Console) Functions(ctx context.Context, by Actor, appID string) ([]cons
 }
 
 // Function returns one.
-func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (consolestore.Function, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) Function(ctx context.Context, by Actor, appID, functionID string) (consolestore.Function, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return consolestore.Function{}, err
 	}
-	all, err := c.cfg.Store.Functions(ctx, ref.AppID)
+	all, err := c.cfg.Store.Functions(ctx, appID)
 	if err != nil {
 		return consolestore.Function{}, err
 	}
-	i := slices.IndexFunc(all, func(f consolestore.Function) bool { return f.ID == ref.FunctionID })
+	i := slices.IndexFunc(all, func(f consolestore.Function) bool { return f.ID == functionID })
 	if i < 0 {
 		return consolestore.Function{}, absent("function", partner.ErrNotFound)
 	}
@@ -120,10 +120,10 @@ func (c *Console) Function(ctx context.Context, by Actor, ref Ref) (consolestore
 }
 
 // DeleteFunction deletes one.
-func (c *Console) DeleteFunction(ctx context.Context, by Actor, ref Ref) error {
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audited.FunctionDeleted, ref.AppID, ref.FunctionID), c.cfg.Store.ChangeFunctions(ctx, ref.AppID, func(all []consolestore.Function) ([]consolestore.Function, error) {
-			i := slices.IndexFunc(all, func(f consolestore.Function) bool { return f.ID == ref.FunctionID })
+func (c *Console) DeleteFunction(ctx context.Context, by Actor, appID, functionID string) error {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
+		return by.did(audited.FunctionDeleted, appID, functionID), c.cfg.Store.ChangeFunctions(ctx, appID, func(all []consolestore.Function) ([]consolestore.Function, error) {
+			i := slices.IndexFunc(all, func(f consolestore.Function) bool { return f.ID == functionID })
 			if i < 0 {
 				return nil, partner.ErrNotFound
 			}

@@ -50,7 +50,7 @@ func (c *Console) listFunctions(w http.ResponseWriter, r *http.Request, by Actor
 }
 
 func (c *Console) serveFunction(w http.ResponseWriter, r *http.Request, by Actor) error {
-	function, err := c.Function(r.Context(), by, refOf(r))
+	function, err := c.Function(r.Context(), by, r.PathValue("appId"), r.PathValue("functionId"))
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *Console) serveFunction(w http.ResponseWriter, r *http.Request, by Actor
 }
 
 func (c *Console) deleteFunction(w http.ResponseWriter, r *http.Request, by Actor) error {
-	if err := c.DeleteFunction(r.Context(), by, refOf(r)); err != nil {
+	if err := c.DeleteFunction(r.Context(), by, r.PathValue("appId"), r.PathValue("functionId")); err != nil {
 		return err
 	}
 	return noContent(w)

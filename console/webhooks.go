@@ -12,10 +12,6 @@ import (
 	"github.com/partnerkit/partnerkit/webhooks"
 )
 
-// Ref names something of an app: a webhook, a delivery of one, a declared field, an
-// asset, an extension or a function. Each method reads the ids that it needs.
-type Ref struct{ AppID, WebhookID, DeliveryID, FieldID, AssetID, ExtensionID, FunctionID string }
-
 // NewWebhook is a webhook as its developer describes it.
 type NewWebhook struct {
 	URL     string   `json:"url"`
@@ -65,27 +61,27 @@ func (c *Console) Webhooks(ctx context.Context, by Actor, appID string) ([]partn
 }
 
 // Webhook returns one.
-func (c *Console) Webhook(ctx context.Context, by Actor, ref Ref) (partner.Webhook, error) {
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+func (c *Console) Webhook(ctx context.Context, by Actor, appID, webhookID string) (partner.Webhook, error) {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return partner.Webhook{}, err
 	}
-	hook, err := c.cfg.Webhooks.Get(ctx, ref.AppID, ref.WebhookID)
+	hook, err := c.cfg.Webhooks.Get(ctx, appID, webhookID)
 	return hook, absent("webhook", err)
 }
 
 // UpdateWebhook changes one; its error is as with [Console.CreateWebhook], or CONFLICT.
-func (c *Console) UpdateWebhook(ctx context.Context, by Actor, ref Ref, change WebhookChange) (partner.Webhook, error) {
+func (c *Console) UpdateWebhook(ctx context.Context, by Actor, appID, webhookID string, change WebhookChange) (partner.Webhook, error) {
 	var hook partner.Webhook
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
 		changed, err := c.webhookChange(change)
 		if err != nil {
 			return audit.Entry{}, err
 		}
-		before, err := c.cfg.Webhooks.Get(ctx, ref.AppID, ref.WebhookID)
+		before, err := c.cfg.Webhooks.Get(ctx, appID, webhookID)
 		if err != nil {
 			return audit.Entry{}, err
 		}
-		hook, err = c.cfg.Webhooks.Update(ctx, ref.AppID, ref.WebhookID, changed)
+		hook, err = c.cfg.Webhooks.Update(ctx, appID, webhookID, changed)
 		return by.changedWebhook(before, hook), err
 	})
 	if err != nil {
@@ -107,9 +103,9 @@ func (c *Console) webhookChange(sent WebhookChange) (webhooks.Change, error) {
 }
 
 // DeleteWebhook deletes one; what is queued for it is not sent.
-func (c *Console) DeleteWebhook(ctx context.Context, by Actor, ref Ref) error {
-	err := c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
-		return by.did(audited.WebhookDeleted, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Delete(ctx, ref.AppID, ref.WebhookID)
+func (c *Console) DeleteWebhook(ctx context.Context, by Actor, appID, webhookID string) error {
+	err := c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (audit.Entry, error) {
+		return by.did(audited.WebhookDeleted, appID, webhookID), c.cfg.Webhooks.Delete(ctx, appID, webhookID)
 	})
 	return absent("webhook", err)
 }
@@ -121,20 +117,20 @@ func (c *Console) VerifiesWebhooks() bool { return c.cfg.Webhooks.Options().Veri
 // VerifyWebhook sends a challenge to the endpoint of a webhook again, soon after it returns. Its
 // error is one of apierror: 404, also where webhooks need not be verified, that the app is
 // suspended or deactivated, or that the webhook had too many challenges.
-func (c *Console) VerifyWebhook(ctx context.Context, by Actor, ref Ref) (partner.Webhook, error) {
+func (c *Console) VerifyWebhook(ctx context.Context, by Actor, appID, webhookID string) (partner.Webhook, error) {
 	if !c.VerifiesWebhooks() {
 		return partner.Webhook{}, apierror.NotFound("")
 	}
-	if _, err := c.App(ctx, by, ref.AppID); err != nil {
+	if _, err := c.App(ctx, by, appID); err != nil {
 		return partner.Webhook{}, err
 	}
 	err := c.change(ctx, func(ctx context.Context) (audit.Entry, error) {
-		return by.did(audited.WebhookChallenged, ref.AppID, ref.WebhookID), c.cfg.Webhooks.Challenge(ctx, ref.AppID, ref.WebhookID)
+		return by.did(audited.WebhookChallenged, appID, webhookID), c.cfg.Webhooks.Challenge(ctx, appID, webhookID)
 	})
 	if err != nil {
 		return partner.Webhook{}, absent("webhook", err)
 	}
-	return c.Webhook(ctx, by, ref)
+	return c.Webhook(ctx, by, appID, webhookID)
 }
 
 // DeliveriesKept returns how long deliveries are kept and can be sent again.
@@ -145,10 +141,10 @@ func (c *Console) SecretOverlap() time.Duration { return c.cfg.Webhooks.Options(
 
 // RotateSecret gives a webhook a new secret and returns it, for the only time, and
 // when the one before it stops signing.
-func (c *Console) RotateSecret(ctx context.Context, by Actor, ref Ref) (secret string, previousExpiresAt time.Time, err error) {
-	err = c.changeApp(ctx, by, ref.AppID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
-		secret, previousExpiresAt, err = c.cfg.Webhooks.RotateSecret(ctx, ref.AppID, ref.WebhookID)
-		return by.did(audited.WebhookSecretRotated, ref.AppID, ref.WebhookID), err
+func (c *Console) RotateSecret(ctx context.Context, by Actor, appID, webhookID string) (secret string, previousExpiresAt time.Time, err error) {
+	err = c.changeApp(ctx, by, appID, func(ctx context.Context, _ partner.App) (_ audit.Entry, err error) {
+		secret, previousExpiresAt, err = c.cfg.Webhooks.RotateSecret(ctx, appID, webhookID)
+		return by.did(audited.WebhookSecretRotated, appID, webhookID), err
 	})
 	if err != nil {
 		return "", time.Time{}, absent("webhook", err)

@@ -24,14 +24,6 @@ func (c *Console) webhookRoutes() []route {
 	return routes
 }
 
-// refOf returns the ids in the path.
-func refOf(r *http.Request) Ref {
-	return Ref{
-		AppID: r.PathValue("appId"), WebhookID: r.PathValue("webhookId"), DeliveryID: r.PathValue("deliveryId"), FieldID: r.PathValue("fieldId"),
-		AssetID: r.PathValue("assetId"), ExtensionID: r.PathValue("extensionId"), FunctionID: r.PathValue("functionId"),
-	}
-}
-
 type webhookPayload struct {
 	ID        string        `json:"id"`
 	URL       string        `json:"url"`
@@ -101,7 +93,7 @@ func (c *Console) listWebhooks(w http.ResponseWriter, r *http.Request, by Actor)
 }
 
 func (c *Console) serveWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
-	hook, err := c.Webhook(r.Context(), by, refOf(r))
+	hook, err := c.Webhook(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId"))
 	if err != nil {
 		return err
 	}
@@ -113,7 +105,7 @@ func (c *Console) updateWebhook(w http.ResponseWriter, r *http.Request, by Actor
 	if err := readBody(r, &change, func() error { _, err := c.webhookChange(change); return err }); err != nil {
 		return err
 	}
-	hook, err := c.UpdateWebhook(r.Context(), by, refOf(r), change)
+	hook, err := c.UpdateWebhook(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId"), change)
 	if err != nil {
 		return err
 	}
@@ -121,7 +113,7 @@ func (c *Console) updateWebhook(w http.ResponseWriter, r *http.Request, by Actor
 }
 
 func (c *Console) deleteWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {
-	if err := c.DeleteWebhook(r.Context(), by, refOf(r)); err != nil {
+	if err := c.DeleteWebhook(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId")); err != nil {
 		return err
 	}
 	return noContent(w)
@@ -131,7 +123,7 @@ func (c *Console) verifyWebhook(w http.ResponseWriter, r *http.Request, by Actor
 	if err := readNothing(r); err != nil {
 		return err
 	}
-	hook, err := c.VerifyWebhook(r.Context(), by, refOf(r))
+	hook, err := c.VerifyWebhook(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId"))
 	if err != nil {
 		return err
 	}
@@ -142,7 +134,7 @@ func (c *Console) rotateSecret(w http.ResponseWriter, r *http.Request, by Actor)
 	if err := readNothing(r); err != nil {
 		return err
 	}
-	secret, previousExpiresAt, err := c.RotateSecret(r.Context(), by, refOf(r))
+	secret, previousExpiresAt, err := c.RotateSecret(r.Context(), by, r.PathValue("appId"), r.PathValue("webhookId"))
 	if err != nil {
 		return err
 	}

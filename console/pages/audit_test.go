@@ -91,10 +91,9 @@ func TestAuditChanges_CON07(t *testing.T) {
 	by := o.actor(ann)
 	_, err := o.console.UpdateApp(ctx, by, app.ID, console.AppChange{Name: optional.Of("Ledger Two")})
 	o.must(err)
-	ref := console.Ref{AppID: app.ID, WebhookID: hook.ID}
-	_, err = o.console.UpdateWebhook(ctx, by, ref, console.WebhookChange{URL: optional.Of("https://partner.example/other?key=secret-2"), Enabled: optional.Of(false)})
+	_, err = o.console.UpdateWebhook(ctx, by, app.ID, hook.ID, console.WebhookChange{URL: optional.Of("https://partner.example/other?key=secret-2"), Enabled: optional.Of(false)})
 	o.must(err)
-	_, err = o.console.UpdateWebhook(ctx, by, ref, console.WebhookChange{URL: optional.Of("https://partner.example/other?key=secret-3")})
+	_, err = o.console.UpdateWebhook(ctx, by, app.ID, hook.ID, console.WebhookChange{URL: optional.Of("https://partner.example/other?key=secret-3")})
 	o.must(err)
 	o.later().record(audit.Entry{AppID: app.ID, UserID: ben, ByDeveloper: true, Action: audited.SecretEnded, Target: "sec_1", Token: "nightly"})
 	page := o.get("/apps/"+app.ID+"/audit").want(http.StatusOK).shows(

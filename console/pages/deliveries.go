@@ -159,8 +159,7 @@ func (v *visit) showDeliveries() error {
 // deliveries returns the page of the path's webhook with a filter. With one that is refused it
 // lists nothing.
 func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
-	ref := v.ref()
-	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, ref)
+	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, v.app.ID, v.webhookID())
 	if err != nil {
 		return deliveriesView{}, err
 	}
@@ -179,7 +178,7 @@ func (v *visit) deliveries(filter deliveryFilter) (deliveriesView, error) {
 	if id.Valid(id.Delivery, after) {
 		q.After = after
 	}
-	page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, ref, q)
+	page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.app.ID, v.webhookID(), q)
 	if err != nil {
 		return deliveriesView{}, err
 	}
@@ -261,9 +260,7 @@ func (v *visit) resend() error {
 	}
 	queued, skipped := 0, 0
 	for _, deliveryID := range chosen {
-		ref := v.ref()
-		ref.DeliveryID = deliveryID
-		_, err := v.cfg.Console.Redeliver(v.r.Context(), v.by, ref)
+		_, err := v.cfg.Console.Redeliver(v.r.Context(), v.by, v.app.ID, v.webhookID(), deliveryID)
 		_, isRefused := site.Problems(err)
 		switch {
 		case err == nil:
@@ -293,7 +290,7 @@ func (v *visit) listAgain(refused error) error {
 func (v *visit) toList(queued, skipped int, filter url.Values) {
 	filter.Set("queued", strconv.Itoa(queued))
 	filter.Set("skipped", strconv.Itoa(skipped))
-	http.Redirect(v.w, v.r, v.site.ListAt(v.webhookPath(v.ref().WebhookID, "deliveries"), filter, ""), http.StatusSeeOther)
+	http.Redirect(v.w, v.r, v.site.ListAt(v.webhookPath(v.webhookID(), "deliveries"), filter, ""), http.StatusSeeOther)
 }
 
 // redeliverMany sends the failed deliveries of the form again.
@@ -310,8 +307,7 @@ func (v *visit) redeliverMany() error {
 	if again.isRefused() {
 		return v.deliveriesAgain(apierror.Invalid("Nothing was sent again: correct the form below."), again)
 	}
-	ref := v.ref()
-	done, err := v.cfg.Console.RedeliverMany(v.r.Context(), v.by, ref, console.FailedDeliveries{
+	done, err := v.cfg.Console.RedeliverMany(v.r.Context(), v.by, v.app.ID, v.webhookID(), console.FailedDeliveries{
 		Since: again.query.Since, Until: again.query.Until, Event: again.query.EventType,
 	})
 	if err != nil {

@@ -62,12 +62,12 @@ type headerLine struct{ Name, Value string }
 
 // delivery returns the page of the path's delivery, with the newest attempt first.
 func (v *visit) delivery() (deliveryView, error) {
-	ctx, ref := v.r.Context(), v.ref()
-	d, attempts, err := v.cfg.Console.Delivery(ctx, v.by, ref)
+	ctx, webhookID, deliveryID := v.r.Context(), v.webhookID(), v.r.PathValue("deliveryId")
+	d, attempts, err := v.cfg.Console.Delivery(ctx, v.by, v.app.ID, webhookID, deliveryID)
 	if err != nil {
 		return deliveryView{}, err
 	}
-	hook, err := v.cfg.Console.Webhook(ctx, v.by, ref)
+	hook, err := v.cfg.Console.Webhook(ctx, v.by, v.app.ID, webhookID)
 	if err != nil {
 		return deliveryView{}, err
 	}
@@ -100,7 +100,7 @@ func (v *visit) delivery() (deliveryView, error) {
 	if v.isReadOnly() {
 		return view, nil
 	}
-	req, err := v.cfg.Console.SignedRequest(ctx, v.by, ref)
+	req, err := v.cfg.Console.SignedRequest(ctx, v.by, v.app.ID, webhookID, deliveryID)
 	if err != nil {
 		return deliveryView{}, err
 	}
@@ -185,16 +185,16 @@ func (v *visit) attemptNow() error {
 }
 
 // requeue does something about the path's delivery, and leads back to its page.
-func (v *visit) requeue(do func(context.Context, console.Actor, console.Ref) (partner.Delivery, error), done string) error {
-	ref := v.ref()
-	if _, err := do(v.r.Context(), v.by, ref); err != nil {
+func (v *visit) requeue(do func(_ context.Context, _ console.Actor, appID, webhookID, deliveryID string) (partner.Delivery, error), done string) error {
+	webhookID, deliveryID := v.webhookID(), v.r.PathValue("deliveryId")
+	if _, err := do(v.r.Context(), v.by, v.app.ID, webhookID, deliveryID); err != nil {
 		view, failed := v.delivery()
 		if failed != nil {
 			return failed
 		}
 		return v.again(err, "delivery", deliveryTitle, view)
 	}
-	return v.to(v.webhookPath(ref.WebhookID, "deliveries", ref.DeliveryID), done)
+	return v.to(v.webhookPath(webhookID, "deliveries", deliveryID), done)
 }
 
 // piece is a part of a text, and the class that colours it. Templates escape the text.

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/testenv"
 	"github.com/partnerkit/partnerkit/partner"
@@ -139,8 +138,8 @@ func TestCurl(t *testing.T) {
 	o.must(verifier.Verify(header.Get(signature.Header), []byte(sent.body)))
 
 	// It is for those who may rotate the secret.
-	ref := console.Ref{AppID: app.ID, WebhookID: strings.Split(at, "/")[4], DeliveryID: strings.Split(at, "/")[6]}
-	if _, err := o.console.SignedRequest(context.WithoutCancel(t.Context()), o.actor(eve), ref); err == nil {
+	webhookID, deliveryID := strings.Split(at, "/")[4], strings.Split(at, "/")[6]
+	if _, err := o.console.SignedRequest(context.WithoutCancel(t.Context()), o.actor(eve), app.ID, webhookID, deliveryID); err == nil {
 		t.Error("another organization gets a signed request")
 	}
 	o.must(o.oauth.SetAppStatus(t.Context(), app.ID, partner.AppDeactivated))

@@ -128,7 +128,7 @@ func (v *visit) exportDeliveries() error {
 	return send(v, "deliveries", deliveryColumns, func(after string) (console.Paged[partner.Delivery], error) {
 		q := filter.query
 		q.After, q.Limit = after, webhooks.MaxListed
-		page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.ref(), q)
+		page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.app.ID, v.webhookID(), q)
 		return console.Paged[partner.Delivery]{Items: page.Deliveries, NextCursor: page.Next}, err
 	})
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/audit"
-	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/audited"
 )
 
@@ -83,11 +82,11 @@ func TestExportDeliveries_DLV09(t *testing.T) {
 	app := o.newApp()
 	hook := o.newWebhook(app, "https://partner.example/hook", "invoice.paid", "app.installed")
 	for range 3 {
-		_, err := o.console.SendTest(t.Context(), o.actor(ann), console.Ref{AppID: app.ID, WebhookID: hook.ID}, "invoice.paid")
+		_, err := o.console.SendTest(t.Context(), o.actor(ann), app.ID, hook.ID, "invoice.paid")
 		o.must(err)
 		o.clock.Advance(time.Millisecond)
 	}
-	_, err := o.console.SendTest(t.Context(), o.actor(ann), console.Ref{AppID: app.ID, WebhookID: hook.ID}, "app.installed")
+	_, err := o.console.SendTest(t.Context(), o.actor(ann), app.ID, hook.ID, "app.installed")
 	o.must(err)
 	list := "/apps/" + app.ID + "/webhooks/" + hook.ID + "/deliveries"
 	links := o.get(list + "?event=invoice.paid").want(http.StatusOK).values("href")

@@ -102,10 +102,8 @@ func (v *visit) addExtension() error {
 }
 
 // theExtension returns the extension of the path.
-func (v *visit) theExtension() (console.Ref, consolestore.Extension, error) {
-	ref := console.Ref{AppID: v.app.ID, ExtensionID: v.r.PathValue("extensionId")}
-	extension, err := v.cfg.Console.Extension(v.r.Context(), v.by, ref)
-	return ref, extension, err
+func (v *visit) theExtension() (consolestore.Extension, error) {
+	return v.cfg.Console.Extension(v.r.Context(), v.by, v.app.ID, v.r.PathValue("extensionId"))
 }
 
 // extensionForm returns a form that is filled with what an extension is.
@@ -114,7 +112,7 @@ func extensionForm(e consolestore.Extension) bodies.Form {
 }
 
 func (v *visit) showExtension() error {
-	_, extension, err := v.theExtension()
+	extension, err := v.theExtension()
 	if err != nil {
 		return err
 	}
@@ -126,25 +124,25 @@ func (v *visit) changeExtension() error {
 	if err != nil {
 		return err
 	}
-	ref, extension, err := v.theExtension()
+	extension, err := v.theExtension()
 	if err != nil {
 		return err
 	}
 	change := console.ExtensionChange{
 		ResourceType: optional.Of(form.Get("resource_type")), Path: optional.Of(strings.TrimSpace(form.Get("path"))), Label: optional.Of(form.Get("label")),
 	}
-	if _, err := v.cfg.Console.UpdateExtension(v.r.Context(), v.by, ref, change); err != nil {
+	if _, err := v.cfg.Console.UpdateExtension(v.r.Context(), v.by, v.app.ID, extension.ID, change); err != nil {
 		return v.again(err, "extension", extension.Label, v.extension(extension, v.mark(err, form, extensionFields)))
 	}
 	return v.to(path("apps", v.app.ID, "extensions"), "extension-changed")
 }
 
 func (v *visit) deleteExtension() error {
-	ref, extension, err := v.theExtension()
+	extension, err := v.theExtension()
 	if err != nil {
 		return err
 	}
-	if err := v.cfg.Console.DeleteExtension(v.r.Context(), v.by, ref); err != nil {
+	if err := v.cfg.Console.DeleteExtension(v.r.Context(), v.by, v.app.ID, extension.ID); err != nil {
 		return v.again(err, "extension", extension.Label, v.extension(extension, filled{Form: extensionForm(extension)}))
 	}
 	return v.to(path("apps", v.app.ID, "extensions"), "extension-deleted")
@@ -217,14 +215,13 @@ type functionView struct {
 }
 
 // theFunction returns the function of the path.
-func (v *visit) theFunction() (console.Ref, functionView, error) {
-	ref := console.Ref{AppID: v.app.ID, FunctionID: v.r.PathValue("functionId")}
-	function, err := v.cfg.Console.Function(v.r.Context(), v.by, ref)
-	return ref, functionView{v.app.ID, v.isReadOnly(), function}, err
+func (v *visit) theFunction() (functionView, error) {
+	function, err := v.cfg.Console.Function(v.r.Context(), v.by, v.app.ID, v.r.PathValue("functionId"))
+	return functionView{v.app.ID, v.isReadOnly(), function}, err
 }
 
 func (v *visit) showFunction() error {
-	_, view, err := v.theFunction()
+	view, err := v.theFunction()
 	if err != nil {
 		return err
 	}
@@ -232,11 +229,11 @@ func (v *visit) showFunction() error {
 }
 
 func (v *visit) deleteFunction() error {
-	ref, view, err := v.theFunction()
+	view, err := v.theFunction()
 	if err != nil {
 		return err
 	}
-	if err := v.cfg.Console.DeleteFunction(v.r.Context(), v.by, ref); err != nil {
+	if err := v.cfg.Console.DeleteFunction(v.r.Context(), v.by, v.app.ID, view.Function.ID); err != nil {
 		return v.again(err, "function", view.Function.Name, view)
 	}
 	return v.to(path("apps", v.app.ID, "functions"), "function-deleted")

@@ -11,7 +11,6 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/appdata"
 	"github.com/partnerkit/partnerkit/appdata/valuestore"
-	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/internal/bodies"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/text"
@@ -107,14 +106,12 @@ func (v *visit) declareField() error {
 }
 
 // theField returns the declared field of the path.
-func (v *visit) theField() (console.Ref, valuestore.Field, error) {
-	ref := console.Ref{AppID: v.app.ID, FieldID: v.r.PathValue("fieldId")}
-	field, err := v.cfg.Console.Field(v.r.Context(), v.by, ref)
-	return ref, field, err
+func (v *visit) theField() (valuestore.Field, error) {
+	return v.cfg.Console.Field(v.r.Context(), v.by, v.app.ID, v.r.PathValue("fieldId"))
 }
 
 func (v *visit) showField() error {
-	_, field, err := v.theField()
+	field, err := v.theField()
 	if err != nil {
 		return err
 	}
@@ -128,13 +125,13 @@ func (v *visit) changeField() error {
 	if err != nil {
 		return err
 	}
-	ref, field, err := v.theField()
+	field, err := v.theField()
 	if err != nil {
 		return err
 	}
 	change := declaration(form)
 	change.Version = sentVersion(form)
-	if _, err := v.cfg.Console.ChangeField(v.r.Context(), v.by, ref, change); err != nil {
+	if _, err := v.cfg.Console.ChangeField(v.r.Context(), v.by, v.app.ID, field.ID, change); err != nil {
 		err = conflict(err, form, "the field", field.Version)
 		return v.again(err, "field", field.Key, v.field(field, v.mark(err, form, fieldFields)))
 	}
@@ -142,11 +139,11 @@ func (v *visit) changeField() error {
 }
 
 func (v *visit) deleteField() error {
-	ref, field, err := v.theField()
+	field, err := v.theField()
 	if err != nil {
 		return err
 	}
-	if err := v.cfg.Console.DeleteField(v.r.Context(), v.by, ref); err != nil {
+	if err := v.cfg.Console.DeleteField(v.r.Context(), v.by, v.app.ID, field.ID); err != nil {
 		return v.again(err, "field", field.Key, v.field(field, filled{Form: fieldForm(field)}))
 	}
 	return v.to(path("apps", v.app.ID, "fields"), "field-deleted")

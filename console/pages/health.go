@@ -67,8 +67,8 @@ func attempts(h partner.WebhookHealth) string {
 // none, or if its last attempt started before since. Deliveries that were given up unsent,
 // because the webhook is off, explain nothing.
 func (v *visit) lastError(since time.Time) (string, error) {
-	ctx, ref := v.r.Context(), v.ref()
-	page, err := v.cfg.Console.Deliveries(ctx, v.by, ref, partner.DeliveryQuery{Statuses: []partner.DeliveryStatus{partner.DeliveryFailed, partner.DeliveryRetrying}})
+	ctx := v.r.Context()
+	page, err := v.cfg.Console.Deliveries(ctx, v.by, v.app.ID, v.webhookID(), partner.DeliveryQuery{Statuses: []partner.DeliveryStatus{partner.DeliveryFailed, partner.DeliveryRetrying}})
 	if err != nil {
 		return "", err
 	}
@@ -76,8 +76,7 @@ func (v *visit) lastError(since time.Time) (string, error) {
 		if d.Attempts == 0 {
 			continue
 		}
-		ref.DeliveryID = d.ID
-		_, attempts, err := v.cfg.Console.Delivery(ctx, v.by, ref)
+		_, attempts, err := v.cfg.Console.Delivery(ctx, v.by, v.app.ID, d.WebhookID, d.ID)
 		if err != nil || len(attempts) == 0 || attempts[len(attempts)-1].StartedAt.Before(since) {
 			return "", err
 		}
@@ -113,7 +112,7 @@ type failure struct {
 // failures groups the newest deliveries that failed or are retried by their cause, most frequent
 // first. Deliveries that were given up unsent, because the webhook is off, have none.
 func (v *visit) failures(hook partner.Webhook) ([]failure, error) {
-	page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.ref(), partner.DeliveryQuery{Statuses: []partner.DeliveryStatus{partner.DeliveryFailed, partner.DeliveryRetrying}})
+	page, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.app.ID, v.webhookID(), partner.DeliveryQuery{Statuses: []partner.DeliveryStatus{partner.DeliveryFailed, partner.DeliveryRetrying}})
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +191,7 @@ func remedy(code int, problem string) string {
 
 // attemptCharts are how the attempts of the last day have ended, and how long they took.
 func (v *visit) attemptCharts() ([]look.Chart, error) {
-	hours, err := v.cfg.Console.AttemptHours(v.r.Context(), v.by, v.ref())
+	hours, err := v.cfg.Console.AttemptHours(v.r.Context(), v.by, v.app.ID, v.webhookID())
 	if err != nil {
 		return nil, err
 	}

@@ -280,7 +280,7 @@ func hasListing(form bodies.Form) bool { return form.Has("slug") }
 
 // showAsset sends an image, with a policy of its own: it is nothing but an image.
 func (v *visit) showAsset() error {
-	asset, err := v.cfg.Console.Asset(v.r.Context(), v.by, v.assetRef())
+	asset, err := v.cfg.Console.Asset(v.r.Context(), v.by, v.app.ID, v.r.PathValue("assetId"))
 	if err != nil {
 		return err
 	}
@@ -293,15 +293,12 @@ func (v *visit) deleteAsset() error {
 	if err != nil {
 		return err
 	}
-	if err := v.cfg.Console.DeleteAsset(v.r.Context(), v.by, v.assetRef()); err != nil {
+	assetID := v.r.PathValue("assetId")
+	if err := v.cfg.Console.DeleteAsset(v.r.Context(), v.by, v.app.ID, assetID); err != nil {
 		return v.listingAgain(err, filled{Form: form})
 	}
 	for _, field := range []string{"icon", "screenshots"} {
-		form[field] = slices.DeleteFunc(form[field], func(id string) bool { return id == v.assetRef().AssetID })
+		form[field] = slices.DeleteFunc(form[field], func(id string) bool { return id == assetID })
 	}
 	return v.imagesChanged(form, "asset-deleted")
-}
-
-func (v *visit) assetRef() console.Ref {
-	return console.Ref{AppID: v.app.ID, AssetID: v.r.PathValue("assetId")}
 }

@@ -60,7 +60,7 @@ func (v *visit) resultOf(f console.Found) result {
 	case id.Valid(id.Webhook, f.ID):
 		r.Text, below = "Webhook", append(below, "webhooks", f.ID)
 	case id.Valid(id.Delivery, f.ID):
-		r.Text, below = "Delivery", append(below, "webhooks", f.Ref.WebhookID, "deliveries", f.ID)
+		r.Text, below = "Delivery", append(below, "webhooks", f.WebhookID, "deliveries", f.ID)
 	case id.Valid(id.Event, f.ID):
 		r.Text, below = "Event", append(below, "events", f.ID)
 	case id.Valid(id.Request, f.ID):

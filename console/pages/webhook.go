@@ -25,10 +25,8 @@ func webhookRoutes() []route {
 	}
 }
 
-// ref names the webhook and the delivery of the path.
-func (v *visit) ref() console.Ref {
-	return console.Ref{AppID: v.app.ID, WebhookID: v.r.PathValue("webhookId"), DeliveryID: v.r.PathValue("deliveryId")}
-}
+// webhookID returns the id of the path's webhook.
+func (v *visit) webhookID() string { return v.r.PathValue("webhookId") }
 
 // webhookPath returns the path of a webhook of the app, or of a page below it.
 func (v *visit) webhookPath(webhookID string, below ...string) string {
@@ -62,12 +60,11 @@ type webhookView struct {
 
 // webhook returns the page of the path's webhook; its form holds what the webhook is.
 func (v *visit) webhook() (webhookView, error) {
-	ref := v.ref()
-	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, ref)
+	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, v.app.ID, v.webhookID())
 	if err != nil {
 		return webhookView{}, err
 	}
-	deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, ref, partner.DeliveryQuery{Limit: fewDeliveries, WithBodies: true})
+	deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.app.ID, v.webhookID(), partner.DeliveryQuery{Limit: fewDeliveries, WithBodies: true})
 	if err != nil {
 		return webhookView{}, err
 	}
@@ -135,7 +132,7 @@ func (v *visit) isUnverified(hook partner.Webhook) bool {
 
 // verifyWebhook sends the challenge again.
 func (v *visit) verifyWebhook() error {
-	hook, err := v.cfg.Console.VerifyWebhook(v.r.Context(), v.by, v.ref())
+	hook, err := v.cfg.Console.VerifyWebhook(v.r.Context(), v.by, v.app.ID, v.webhookID())
 	if err != nil {
 		return v.webhookAgain(err)
 	}
@@ -171,7 +168,7 @@ func (v *visit) saveWebhook() error {
 	if err != nil {
 		return err
 	}
-	_, err = v.cfg.Console.UpdateWebhook(v.r.Context(), v.by, v.ref(), console.WebhookChange{
+	_, err = v.cfg.Console.UpdateWebhook(v.r.Context(), v.by, v.app.ID, v.webhookID(), console.WebhookChange{
 		URL: optional.Of(form.Get("url")), Events: optional.Of(inOrder(view.Webhook.Events, form["events"])), Enabled: optional.Of(form.Has("enabled")),
 		Version: sentVersion(form),
 	})
@@ -184,7 +181,7 @@ func (v *visit) saveWebhook() error {
 }
 
 func (v *visit) deleteWebhook() error {
-	if err := v.cfg.Console.DeleteWebhook(v.r.Context(), v.by, v.ref()); err != nil {
+	if err := v.cfg.Console.DeleteWebhook(v.r.Context(), v.by, v.app.ID, v.webhookID()); err != nil {
 		return v.webhookAgain(err)
 	}
 	return v.to(path("apps", v.app.ID, "webhooks"), "webhook-deleted")
@@ -192,11 +189,11 @@ func (v *visit) deleteWebhook() error {
 
 // rotateSecret makes a new signing secret and shows it, this once.
 func (v *visit) rotateSecret() error {
-	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, v.ref())
+	hook, err := v.cfg.Console.Webhook(v.r.Context(), v.by, v.app.ID, v.webhookID())
 	if err != nil {
 		return err // before there is a secret to lose
 	}
-	secret, until, err := v.cfg.Console.RotateSecret(v.r.Context(), v.by, v.ref())
+	secret, until, err := v.cfg.Console.RotateSecret(v.r.Context(), v.by, v.app.ID, v.webhookID())
 	if err != nil {
 		return v.webhookAgain(err)
 	}
@@ -211,7 +208,7 @@ func (v *visit) sendTest() error {
 	if err != nil {
 		return err
 	}
-	queued, err := v.cfg.Console.SendTest(v.r.Context(), v.by, v.ref(), form.Get("event"))
+	queued, err := v.cfg.Console.SendTest(v.r.Context(), v.by, v.app.ID, v.webhookID(), form.Get("event"))
 	if err != nil {
 		return v.webhookAgain(err)
 	}
@@ -255,7 +252,7 @@ func (v *visit) showWebhooks() error {
 	}
 	view := webhooksView{App: v.app, ReadOnly: v.isReadOnly(), Bound: bound{len(hooks), v.cfg.Console.MaxWebhooks(), "webhooks"}}
 	for _, hook := range hooks {
-		deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, console.Ref{AppID: v.app.ID, WebhookID: hook.ID}, partner.DeliveryQuery{})
+		deliveries, err := v.cfg.Console.Deliveries(v.r.Context(), v.by, v.app.ID, hook.ID, partner.DeliveryQuery{})
 		if site.IsStatus(err, 404) {
 			continue // deleted just now
 		}
