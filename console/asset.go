@@ -63,7 +63,7 @@ func (c *Console) Assets(ctx context.Context, by Actor, appID string) ([]console
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return nil, err
 	}
-	return c.cfg.Store.Assets(ctx, consolestore.AssetQuery{AppID: appID})
+	return c.cfg.Store.Assets(ctx, appID)
 }
 
 // Asset returns one with its Data.
@@ -71,20 +71,8 @@ func (c *Console) Asset(ctx context.Context, by Actor, appID, assetID string) (c
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return consolestore.Asset{}, err
 	}
-	asset, err := oneAsset(ctx, c.cfg.Store, consolestore.AssetQuery{AppID: appID, AssetID: assetID})
+	asset, err := c.cfg.Store.Asset(ctx, appID, assetID)
 	return asset, absent("asset", err)
-}
-
-// oneAsset returns the asset that a query names; partner.ErrNotFound.
-func oneAsset(ctx context.Context, store consolestore.Store, q consolestore.AssetQuery) (consolestore.Asset, error) {
-	found, err := store.Assets(ctx, q)
-	if err == nil && len(found) == 0 {
-		err = partner.ErrNotFound
-	}
-	if err != nil {
-		return consolestore.Asset{}, err
-	}
-	return found[0], nil
 }
 
 // DeleteAsset deletes one. Its error is one of apierror: 404, that the app is

@@ -53,7 +53,7 @@ func (l *LiveListings) ServeIcon(w http.ResponseWriter, r *http.Request) error {
 	if live == nil || live.IconAssetID == "" || live.IconAssetID != assetID {
 		return apierror.NotFound("icon")
 	}
-	asset, err := oneAsset(r.Context(), l.store, consolestore.AssetQuery{AppID: appID, AssetID: assetID})
+	asset, err := l.store.Asset(r.Context(), appID, assetID)
 	if err != nil {
 		return absent("icon", err)
 	}

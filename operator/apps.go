@@ -117,7 +117,7 @@ func (o *Operator) App(ctx context.Context, _ Actor, appID string) (AppDetails, 
 	if details.Installations, err = o.cfg.Store.Installations(ctx, partner.InstallationQuery{AppID: appID, Limit: MaxDetails}); err != nil {
 		return AppDetails{}, err
 	}
-	if details.Webhooks, err = o.cfg.Store.WebhookHealth(ctx, consolestore.HealthQuery{AppID: appID, Limit: MaxDetails}); err != nil {
+	if details.Webhooks, err = o.cfg.Store.WebhookHealth(ctx, appID, MaxDetails); err != nil {
 		return AppDetails{}, err
 	}
 	if details.Calls, err = o.cfg.Analytics.Report(ctx, appID, reportDays); err != nil {
@@ -191,14 +191,8 @@ func (o *Operator) Asset(ctx context.Context, _ Actor, appID, assetID string) (c
 	if !id.Valid(id.Asset, assetID) {
 		return consolestore.Asset{}, apierror.NotFound("asset")
 	}
-	found, err := o.cfg.Store.Assets(ctx, consolestore.AssetQuery{AppID: appID, AssetID: assetID})
-	if err != nil {
-		return consolestore.Asset{}, err
-	}
-	if len(found) == 0 {
-		return consolestore.Asset{}, apierror.NotFound("asset")
-	}
-	return found[0], nil
+	asset, err := o.cfg.Store.Asset(ctx, appID, assetID)
+	return asset, absent("asset", err)
 }
 
 // absent converts the not-found errors of the features into a 404.

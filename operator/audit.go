@@ -82,7 +82,7 @@ func (o *Operator) Figures(ctx context.Context, _ Actor) (PlatformFigures, error
 	if err != nil {
 		return PlatformFigures{}, err
 	}
-	failing, err := o.cfg.Store.WebhookHealth(ctx, consolestore.HealthQuery{Limit: MaxDetails})
+	failing, err := o.cfg.Store.FailingWebhooks(ctx, MaxDetails)
 	if err != nil {
 		return PlatformFigures{}, err
 	}

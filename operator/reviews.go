@@ -20,16 +20,17 @@ import (
 // no sense.
 func (o *Operator) Reviews(ctx context.Context, _ Actor, p console.Page) (console.Paged[consolestore.QueuedReview], error) {
 	limit := limitOf(p)
-	q := consolestore.ReviewQuery{Limit: limit + 1}
+	var afterTime time.Time
+	var afterID string
 	if p.After != "" {
 		at, id, _ := strings.Cut(p.After, ".")
 		ms, err := strconv.ParseInt(at, 10, 64)
 		if err != nil || id == "" {
 			return console.Paged[consolestore.QueuedReview]{}, apierror.InvalidAt("after", "must be the nextCursor of a page")
 		}
-		q.AfterTime, q.AfterID = time.UnixMilli(ms), id
+		afterTime, afterID = time.UnixMilli(ms), id
 	}
-	found, err := o.cfg.Store.Reviews(ctx, q)
+	found, err := o.cfg.Store.Reviews(ctx, afterTime, afterID, limit+1)
 	return cut(found, limit, func(r consolestore.QueuedReview) string {
 		return strconv.FormatInt(r.SubmittedAt.UnixMilli(), 10) + "." + r.ID
 	}), err

@@ -33,9 +33,3 @@ var (
 	// ErrFull says that the app has as many as it may have.
 	ErrFull = errors.New("there is no room for another one")
 )
-
-// AssetQuery asks for the assets of an app, or for one of them.
-type AssetQuery struct {
-	AppID   string
-	AssetID string // the asset, with its Data; empty: all, without
-}

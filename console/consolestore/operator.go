@@ -10,13 +10,6 @@ import (
 // ErrTrusted says that the documents of a host are trusted already.
 var ErrTrusted = errors.New("the host is trusted already")
 
-// ReviewQuery asks for a part of the review queue.
-type ReviewQuery struct {
-	AfterTime time.Time // only what was submitted later, or then with a greater id
-	AfterID   string
-	Limit     int
-}
-
 // QueuedReview is an entry of the review queue: the revision of a listing, or an app that was
 // submitted without one.
 type QueuedReview struct {
@@ -47,12 +40,6 @@ type Figures struct {
 	QueuedDeliveries int64 // at the moment, retrying ones included
 	FailingWebhooks  int   // at the moment
 	Reviews          int   // in the review queue
-}
-
-// HealthQuery asks for the webhooks of an app, or for all that are failing.
-type HealthQuery struct {
-	AppID string // empty: the failing ones of all apps
-	Limit int
 }
 
 // WebhookHealth says whether a webhook is enabled and failing.

@@ -103,8 +103,10 @@ type Store interface {
 	// AddAsset adds one with its Data, unless the app has limit of them: [ErrFull]. Of
 	// several at once no more than fit are added.
 	AddAsset(ctx context.Context, a Asset, limit int) error
-	// Assets lists those that a query asks for, oldest first.
-	Assets(ctx context.Context, q AssetQuery) ([]Asset, error)
+	// Assets lists those of an app without their Data, oldest first.
+	Assets(ctx context.Context, appID string) ([]Asset, error)
+	// Asset returns one with its Data; [partner.ErrNotFound].
+	Asset(ctx context.Context, appID, assetID string) (Asset, error)
 	// DeleteAsset deletes one, unless the live revision or the latest one of the
 	// app's listing shows it: [ErrAssetInUse]. Of a deletion and a save that names
 	// the asset, at once, one succeeds.
@@ -146,8 +148,8 @@ type Store interface {
 
 	// Reviews lists the revisions of listings and the apps that were submitted or are in
 	// review, of apps that are not deactivated, by the time of their submission from the
-	// first to the last.
-	Reviews(ctx context.Context, q ReviewQuery) ([]QueuedReview, error)
+	// first to the last and then by id: limit of those after a time and an id.
+	Reviews(ctx context.Context, afterTime time.Time, afterID string, limit int) ([]QueuedReview, error)
 	// TrustedDocuments lists the trusted hosts, oldest first.
 	TrustedDocuments(ctx context.Context) ([]TrustedDocument, error)
 	// AddTrustedDocument trusts a host. It returns [ErrTrusted] if the host is already
@@ -160,6 +162,8 @@ type Store interface {
 	// CallHours adds up the calls of all apps by hour, of those that begin at since or later, oldest
 	// first. Hours without calls are left out.
 	CallHours(ctx context.Context, since time.Time) ([]analytics.Hour, error)
-	// WebhookHealth lists webhooks, by id.
-	WebhookHealth(ctx context.Context, q HealthQuery) ([]WebhookHealth, error)
+	// WebhookHealth lists the first limit webhooks of an app, by id.
+	WebhookHealth(ctx context.Context, appID string, limit int) ([]WebhookHealth, error)
+	// FailingWebhooks lists the first limit webhooks of all apps that are failing, by id.
+	FailingWebhooks(ctx context.Context, limit int) ([]WebhookHealth, error)
 }

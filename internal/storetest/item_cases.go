@@ -17,11 +17,11 @@ var itemCases = []testCase[partnerkit.Store]{
 	{"Assets come back as they were", func(t *testing.T, e partnerkit.Store) {
 		f := newListing(t, e)
 		newListing(t, e)
-		if diff := cmp.Diff([]consolestore.Asset{f.icon, f.screenshot}, get[[]consolestore.Asset](t)(e.Assets(t.Context(), consolestore.AssetQuery{AppID: f.app.ID}))); diff != "" {
+		if diff := cmp.Diff([]consolestore.Asset{f.icon, f.screenshot}, get[[]consolestore.Asset](t)(e.Assets(t.Context(), f.app.ID))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		one := get[[]consolestore.Asset](t)(e.Assets(t.Context(), consolestore.AssetQuery{AppID: f.app.ID, AssetID: f.icon.ID}))
-		if diff := cmp.Diff([]consolestore.Asset{withData(f.icon, []byte{0, 0xff})}, one); diff != "" {
+		one := get[consolestore.Asset](t)(e.Asset(t.Context(), f.app.ID, f.icon.ID))
+		if diff := cmp.Diff(withData(f.icon, []byte{0, 0xff}), one); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}},
@@ -102,7 +102,7 @@ var itemCases = []testCase[partnerkit.Store]{
 		must(t, addFunction(t.Context(), e, function))
 		all := func(appID string) map[string]error {
 			errs := map[string]error{}
-			_, errs["asset"] = oneAsset(e)(t.Context(), appID, f.icon.ID)
+			_, errs["asset"] = e.Asset(t.Context(), appID, f.icon.ID)
 			_, errs["extension"] = oneExtension(e)(t.Context(), appID, extension.ID)
 			errs["update extension"] = updateExtension(t.Context(), e, appID, extension.ID, func(_ partner.App, x consolestore.Extension) (consolestore.Extension, error) { return x, nil })
 			_, errs["function"] = oneFunction(e)(t.Context(), appID, function.ID)

@@ -31,19 +31,6 @@ func oneField(e partnerkit.Store) func(ctx context.Context, appID, id string) (v
 	return oneOf(e.Fields, func(f valuestore.Field) string { return f.ID }, partner.ErrNotFound)
 }
 
-func oneAsset(e partnerkit.Store) func(ctx context.Context, appID, id string) (consolestore.Asset, error) {
-	return func(ctx context.Context, appID, id string) (consolestore.Asset, error) {
-		found, err := e.Assets(ctx, consolestore.AssetQuery{AppID: appID, AssetID: id})
-		if err == nil && len(found) != 1 {
-			err = partner.ErrNotFound
-		}
-		if err != nil {
-			return consolestore.Asset{}, err
-		}
-		return found[0], nil
-	}
-}
-
 func oneExtension(e partnerkit.Store) func(ctx context.Context, appID, id string) (consolestore.Extension, error) {
 	return oneOf(e.Extensions, func(x consolestore.Extension) string { return x.ID }, partner.ErrNotFound)
 }

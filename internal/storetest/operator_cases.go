@@ -57,17 +57,18 @@ var operatorCases = []testCase[partnerkit.Store]{
 		})
 		must(t, err)
 		for _, c := range []struct {
-			query consolestore.ReviewQuery
+			after consolestore.QueuedReview
+			limit int
 			want  []consolestore.QueuedReview
 		}{
-			{consolestore.ReviewQuery{Limit: 9}, []consolestore.QueuedReview{first, second, third}},
-			{consolestore.ReviewQuery{Limit: 1}, []consolestore.QueuedReview{first}},
-			{consolestore.ReviewQuery{AfterTime: first.SubmittedAt, AfterID: first.ID, Limit: 9}, []consolestore.QueuedReview{second, third}},
-			{consolestore.ReviewQuery{AfterTime: second.SubmittedAt, AfterID: second.ID, Limit: 9}, []consolestore.QueuedReview{third}},
-			{consolestore.ReviewQuery{AfterTime: third.SubmittedAt, AfterID: third.ID, Limit: 9}, nil},
+			{consolestore.QueuedReview{}, 9, []consolestore.QueuedReview{first, second, third}},
+			{consolestore.QueuedReview{}, 1, []consolestore.QueuedReview{first}},
+			{first, 9, []consolestore.QueuedReview{second, third}},
+			{second, 9, []consolestore.QueuedReview{third}},
+			{third, 9, nil},
 		} {
-			if diff := cmp.Diff(c.want, get[[]consolestore.QueuedReview](t)(e.Reviews(t.Context(), c.query))); diff != "" {
-				t.Errorf("%+v (-want +got)\n%s", c.query, diff)
+			if diff := cmp.Diff(c.want, get[[]consolestore.QueuedReview](t)(e.Reviews(t.Context(), c.after.SubmittedAt, c.after.ID, c.limit))); diff != "" {
+				t.Errorf("%d after %q (-want +got)\n%s", c.limit, c.after.ID, diff)
 			}
 		}
 	}},
@@ -168,7 +169,7 @@ var operatorCases = []testCase[partnerkit.Store]{
 	{"The health of webhooks, of an app and of all that fail", func(t *testing.T, e partnerkit.Store) {
 		healthy, failing := newWebhook(t, e), newWebhook(t, e)
 		failing.failed(t, noon, partner.Attempt{Number: 1, StartedAt: noon, ResponseCode: 500})
-		all := get[[]consolestore.WebhookHealth](t)(e.WebhookHealth(t.Context(), consolestore.HealthQuery{Limit: 9}))
+		all := get[[]consolestore.WebhookHealth](t)(e.FailingWebhooks(t.Context(), 9))
 		if len(all) != 1 || all[0].ID != failing.webhook.ID || all[0].FailingSince.IsZero() {
 			t.Errorf("failing: %+v", all)
 		}
@@ -176,11 +177,11 @@ var operatorCases = []testCase[partnerkit.Store]{
 			t.Errorf("%d webhooks fail, want 1", n)
 		}
 		want := []consolestore.WebhookHealth{{ID: healthy.webhook.ID, AppID: healthy.app.ID, URL: healthy.webhook.URL, Enabled: true}}
-		if diff := cmp.Diff(want, get[[]consolestore.WebhookHealth](t)(e.WebhookHealth(t.Context(), consolestore.HealthQuery{AppID: healthy.app.ID, Limit: 9}))); diff != "" {
+		if diff := cmp.Diff(want, get[[]consolestore.WebhookHealth](t)(e.WebhookHealth(t.Context(), healthy.app.ID, 9))); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 		must(t, e.DeleteWebhook(t.Context(), failing.app.ID, failing.webhook.ID, noon))
-		if left := get[[]consolestore.WebhookHealth](t)(e.WebhookHealth(t.Context(), consolestore.HealthQuery{Limit: 9})); len(left) != 0 {
+		if left := get[[]consolestore.WebhookHealth](t)(e.FailingWebhooks(t.Context(), 9)); len(left) != 0 {
 			t.Errorf("deleted: %+v", left)
 		}
 	}},

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"errors"
 
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/partner"
@@ -59,20 +58,19 @@ func (t *tx) roomFor(ctx context.Context, appID, table string, limit int) (partn
 }
 
 // Assets implements consolestore.Store.
-func (s *Store) Assets(ctx context.Context, q consolestore.AssetQuery) ([]consolestore.Asset, error) {
-	if q.AssetID == "" {
-		all, err := readAssets(ctx, s, s.sql, q.AppID)
-		return all, wrap("assets", err)
-	}
-	row := assetRow{asset: consolestore.Asset{AppID: q.AppID}}
-	err := s.read(ctx, "SELECT "+assetColumns+", data FROM partnerkit_asset WHERE app_id = $1 AND id = $2", []any{q.AppID, q.AssetID}, append(row.dest(), &row.asset.Data)...)
-	if errors.Is(err, storage.ErrNoRows) {
-		return nil, nil
-	}
+func (s *Store) Assets(ctx context.Context, appID string) ([]consolestore.Asset, error) {
+	all, err := readAssets(ctx, s, s.sql, appID)
+	return all, wrap("assets", err)
+}
+
+// Asset implements consolestore.Store.
+func (s *Store) Asset(ctx context.Context, appID, assetID string) (consolestore.Asset, error) {
+	row := assetRow{asset: consolestore.Asset{AppID: appID}}
+	err := s.read(ctx, "SELECT "+assetColumns+", data FROM partnerkit_asset WHERE app_id = $1 AND id = $2", []any{appID, assetID}, append(row.dest(), &row.asset.Data)...)
 	if err != nil {
-		return nil, wrap("asset", err)
+		return consolestore.Asset{}, wrap("asset", notFound(err))
 	}
-	return []consolestore.Asset{row.value()}, nil
+	return row.value(), nil
 }
 
 func readAssets(ctx context.Context, from storage.Querier, sql *sqlText, appID string) ([]consolestore.Asset, error) {

@@ -21,10 +21,10 @@ const openReviews = ` FROM (
 	WHERE r.state IN ('submitted', 'in_review') AND a.status <> 'DEACTIVATED'`
 
 // Reviews implements consolestore.Store.
-func (s *Store) Reviews(ctx context.Context, q consolestore.ReviewQuery) ([]consolestore.QueuedReview, error) {
+func (s *Store) Reviews(ctx context.Context, afterTime time.Time, afterID string, limit int) ([]consolestore.QueuedReview, error) {
 	var all []consolestore.QueuedReview
 	err := storage.Each(ctx, s, s.sql.of(`SELECT a.id, a.name, a.organization_id, r.id, r.name, r.state, r.reviewer_id, r.submitted_at`+openReviews+` AND (r.submitted_at, r.id) > ($1, $2)
-		ORDER BY r.submitted_at, r.id LIMIT $3`), []any{ms(q.AfterTime), q.AfterID, q.Limit}, func(scan func(...any) error) error {
+		ORDER BY r.submitted_at, r.id LIMIT $3`), []any{ms(afterTime), afterID, limit}, func(scan func(...any) error) error {
 		var one consolestore.QueuedReview
 		var submitted int64
 		err := scan(&one.AppID, &one.AppName, &one.OrganizationID, &one.ID, &one.ListingName, &one.State, &one.ReviewerID, &submitted)
@@ -121,11 +121,17 @@ func (s *Store) CallHours(ctx context.Context, since time.Time) ([]analytics.Hou
 }
 
 // WebhookHealth implements consolestore.Store.
-func (s *Store) WebhookHealth(ctx context.Context, q consolestore.HealthQuery) ([]consolestore.WebhookHealth, error) {
-	where, args := "w.warned_at >= w.failing_since", []any{q.Limit}
-	if q.AppID != "" {
-		where, args = "w.app_id = $2", append(args, q.AppID)
-	}
+func (s *Store) WebhookHealth(ctx context.Context, appID string, limit int) ([]consolestore.WebhookHealth, error) {
+	return s.webhookHealth(ctx, "w.app_id = $2", limit, appID)
+}
+
+// FailingWebhooks implements consolestore.Store.
+func (s *Store) FailingWebhooks(ctx context.Context, limit int) ([]consolestore.WebhookHealth, error) {
+	return s.webhookHealth(ctx, "w.warned_at >= w.failing_since", limit)
+}
+
+// webhookHealth lists the webhooks of a condition, whose arguments begin with the limit.
+func (s *Store) webhookHealth(ctx context.Context, where string, args ...any) ([]consolestore.WebhookHealth, error) {
 	var all []consolestore.WebhookHealth
 	err := storage.Each(ctx, s, s.sql.of("SELECT w.id, w.app_id, w.url, w.enabled, "+failingSince+" FROM partnerkit_webhook w WHERE w.deleted_at IS NULL AND "+where+" ORDER BY w.id LIMIT $1"), args,
 		func(scan func(...any) error) error {
