@@ -9,6 +9,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics"
 	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 )
 
 // How far back a report goes, in days.
@@ -63,13 +64,13 @@ func (c *Console) analyticsRoutes() []route {
 }
 
 func (c *Console) serveReport(w http.ResponseWriter, r *http.Request, by Actor) error {
-	q := readQuery(r)
-	days := q.number("days", maxReportDays, defaultReportDays)
-	grouping := callstore.GroupBy(q.text("by"))
-	if q.values.Has("by") && !slices.Contains(groupings, grouping) {
-		q.problems.Add("by", "must be one of route, status, business")
+	q := jsonapi.ParseQuery(r.URL.RawQuery)
+	days := q.Number("days", maxReportDays, defaultReportDays)
+	grouping := callstore.GroupBy(q.Text("by"))
+	if q.Has("by") && !slices.Contains(groupings, grouping) {
+		q.Problems.Add("by", "must be one of route, status, business")
 	}
-	if err := q.problems.Err(); err != nil {
+	if err := q.Err(); err != nil {
 		return err
 	}
 	report, err := c.Report(r.Context(), by, r.PathValue("appId"), days)
@@ -86,7 +87,7 @@ func (c *Console) serveReport(w http.ResponseWriter, r *http.Request, by Actor) 
 	return apierror.WriteJSON(w, http.StatusOK, struct {
 		analytics.Report
 		Groups []groupPayload `json:"groups"`
-	}{report, convert(groups, func(g callstore.Group) groupPayload { return groupPayload{g.Key, g.Counts} })})
+	}{report, jsonapi.Convert(groups, func(g callstore.Group) groupPayload { return groupPayload{g.Key, g.Counts} })})
 }
 
 type groupPayload struct {

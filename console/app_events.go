@@ -11,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -182,7 +183,7 @@ func (c *Console) isVisible(e partner.Event, viewer events.Viewer) bool {
 // withDeliveries adds what is shown with events, and turns their data into the shape of the
 // app's version.
 func (c *Console) withDeliveries(ctx context.Context, app partner.App, found []partner.Event) ([]AppEvent, error) {
-	deliveries, err := c.cfg.Store.EventDeliveries(ctx, app.ID, convert(found, func(e partner.Event) string { return e.ID }))
+	deliveries, err := c.cfg.Store.EventDeliveries(ctx, app.ID, jsonapi.Convert(found, func(e partner.Event) string { return e.ID }))
 	if err != nil {
 		return nil, err
 	}
@@ -221,23 +222,23 @@ type eventDeliveryPayload struct {
 func newAppEventPayload(e AppEvent) appEventPayload {
 	return appEventPayload{
 		ID: e.ID, Type: e.Type, BusinessID: e.BusinessID, Created: e.CreatedAt.Unix(), Data: e.Data,
-		Deliveries: convert(e.Deliveries, func(d partner.Delivery) eventDeliveryPayload {
+		Deliveries: jsonapi.Convert(e.Deliveries, func(d partner.Delivery) eventDeliveryPayload {
 			return eventDeliveryPayload{d.ID, d.WebhookID, d.Status}
 		}),
 	}
 }
 
 func (c *Console) listAppEvents(w http.ResponseWriter, r *http.Request, by Actor) error {
-	q := readQuery(r)
-	q.only("type", "businessId", "after", "limit")
-	f := EventFilter{Type: q.text("type"), BusinessID: q.text("businessId")}
-	p := Page{After: q.text("after"), Limit: q.number("limit", MaxLimit, DefaultLimit)}
-	if err := q.problems.Err(); err != nil {
+	q := jsonapi.ParseQuery(r.URL.RawQuery)
+	q.Only("type", "businessId", "after", "limit")
+	f := EventFilter{Type: q.Text("type"), BusinessID: q.Text("businessId")}
+	p := Page{After: q.Text("after"), Limit: q.Number("limit", MaxLimit, DefaultLimit)}
+	if err := q.Err(); err != nil {
 		return err
 	}
 	page, err := c.Events(r.Context(), by, r.PathValue("appId"), f, p)
 	if err != nil {
 		return err
 	}
-	return listPage(w, page, newAppEventPayload)
+	return apierror.WriteJSON(w, http.StatusOK, jsonapi.NewPage(page.Items, page.NextCursor, newAppEventPayload))
 }

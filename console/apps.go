@@ -12,6 +12,7 @@ import (
 	"github.com/partnerkit/partnerkit/identity"
 	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/oauthserver"
 	"github.com/partnerkit/partnerkit/optional"
@@ -96,7 +97,7 @@ func (c *Console) Apps(ctx context.Context, by Actor, p Page) (Paged[partner.App
 	if err := c.checkCursor(ctx, by, p.After); err != nil {
 		return Paged[partner.App]{}, err
 	}
-	organizationIDs := convert(by.organizations, func(o Organization) string { return o.ID })
+	organizationIDs := jsonapi.Convert(by.organizations, func(o Organization) string { return o.ID })
 	apps, err := c.cfg.Store.Apps(ctx, partner.AppQuery{OrganizationIDs: organizationIDs, Before: p.After, Limit: p.limit() + 1})
 	return cut(apps, p.limit(), func(a partner.App) string { return a.ID }), err
 }

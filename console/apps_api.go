@@ -7,6 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -46,7 +47,7 @@ type appPayload struct {
 type nullable string
 
 // MarshalJSON implements json.Marshaler.
-func (n nullable) MarshalJSON() ([]byte, error) { return json.Marshal(orNull(string(n))) }
+func (n nullable) MarshalJSON() ([]byte, error) { return json.Marshal(jsonapi.OrNull(string(n))) }
 
 // reviewPayload is how far the review of an app has come.
 type reviewPayload struct {
@@ -75,7 +76,7 @@ func newReviewPayload(r AppReview) reviewPayload {
 	p := reviewPayload{Reviewed: r.IsReviewed}
 	if r.HasPending() {
 		p.Pending = &pendingPayload{
-			Name: r.Pending.Name, RedirectURIs: r.Pending.RedirectURIs, Scopes: r.Pending.Scopes.Names(), AppURL: orNull(r.Pending.AppURL),
+			Name: r.Pending.Name, RedirectURIs: r.Pending.RedirectURIs, Scopes: r.Pending.Scopes.Names(), AppURL: jsonapi.OrNull(r.Pending.AppURL),
 			Publisher: r.Publisher, Icon: r.IconAssetID,
 		}
 	}
@@ -91,8 +92,8 @@ func newReviewPayload(r AppReview) reviewPayload {
 
 func (c *Console) newAppPayload(a partner.App, review AppReview) appPayload {
 	p := appPayload{
-		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Type: a.Type, Status: a.Status, StatusReason: orNull(a.StatusReason), OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
-		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, AppURL: orNull(a.AppURL), PinnedVersion: orNull(a.PinnedVersion), CreatedAt: stamp.Of(a.CreatedAt), Version: a.Version,
+		ID: a.ID, ClientID: a.ClientID, Name: a.Name, Type: a.Type, Status: a.Status, StatusReason: jsonapi.OrNull(a.StatusReason), OrganizationID: a.OrganizationID, Reviewed: a.Reviewed,
+		RedirectURIs: a.RedirectURIs, Scopes: a.Scopes, AppURL: jsonapi.OrNull(a.AppURL), PinnedVersion: jsonapi.OrNull(a.PinnedVersion), CreatedAt: stamp.Of(a.CreatedAt), Version: a.Version,
 		Review: newReviewPayload(review),
 	}
 	if c.cfg.OAuth.HasCustomConnections() {
@@ -128,7 +129,7 @@ func (c *Console) listApps(w http.ResponseWriter, r *http.Request, by Actor) err
 	if err != nil {
 		return err
 	}
-	return listPage(w, apps, func(a partner.App) appPayload { return c.newAppPayload(a, reviews[a.ID]) })
+	return apierror.WriteJSON(w, http.StatusOK, jsonapi.NewPage(apps.Items, apps.NextCursor, func(a partner.App) appPayload { return c.newAppPayload(a, reviews[a.ID]) }))
 }
 
 func (c *Console) serveApp(w http.ResponseWriter, r *http.Request, _ Actor, app partner.App) error {

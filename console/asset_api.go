@@ -7,6 +7,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -53,7 +54,7 @@ func (c *Console) listAssets(w http.ResponseWriter, r *http.Request, by Actor) e
 	if err != nil {
 		return err
 	}
-	return list(w, assets, newAssetPayload)
+	return jsonapi.WriteList(w, assets, newAssetPayload)
 }
 
 func (c *Console) serveAsset(w http.ResponseWriter, r *http.Request, by Actor) error {

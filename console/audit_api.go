@@ -7,6 +7,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -25,7 +26,7 @@ func (c *Console) Audit(ctx context.Context, by Actor, appID string, p Page) (Pa
 // app, such as issuing a registration token, newest first. Targets are the
 // organizations.
 func (c *Console) OrganizationAudit(ctx context.Context, by Actor, p Page) (Paged[audit.Entry], error) {
-	organizationIDs := convert(by.organizations, func(o Organization) string { return o.ID })
+	organizationIDs := jsonapi.Convert(by.organizations, func(o Organization) string { return o.ID })
 	return pageOfAudit(p, func(before string, limit int) ([]audit.Entry, error) {
 		return c.cfg.Store.Audit(ctx, audit.Query{OrganizationIDs: organizationIDs, Before: before, Limit: limit})
 	})
@@ -59,7 +60,7 @@ type auditPayload struct {
 }
 
 func newAuditPayload(e audit.Entry) auditPayload {
-	return auditPayload{ID: e.ID, UserID: orNull(e.UserID), Action: e.Action, Target: orNull(e.Target), Detail: e.Detail, Token: e.Token, CreatedAt: stamp.Of(e.At)}
+	return auditPayload{ID: e.ID, UserID: jsonapi.OrNull(e.UserID), Action: e.Action, Target: jsonapi.OrNull(e.Target), Detail: e.Detail, Token: e.Token, CreatedAt: stamp.Of(e.At)}
 }
 
 func (c *Console) listAudit(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -71,5 +72,5 @@ func (c *Console) listAudit(w http.ResponseWriter, r *http.Request, by Actor) er
 	if err != nil {
 		return err
 	}
-	return listPage(w, entries, newAuditPayload)
+	return apierror.WriteJSON(w, http.StatusOK, jsonapi.NewPage(entries.Items, entries.NextCursor, newAuditPayload))
 }

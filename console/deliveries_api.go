@@ -6,6 +6,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/webhooks"
@@ -39,8 +40,8 @@ type deliveryPayload struct {
 
 func newDeliveryPayload(d partner.Delivery) deliveryPayload {
 	return deliveryPayload{
-		ID: d.ID, Event: d.EventType, EventID: orNull(d.EventID), BusinessID: d.BusinessID, Sequence: orNull(d.Sequence), Status: d.Status, Attempts: d.Attempts, ResponseCode: orNull(d.ResponseCode),
-		LastError: orNull(d.LastError), NextAttemptAt: stamp.OrNull(d.NextAttemptAt), CreatedAt: stamp.Of(d.CreatedAt),
+		ID: d.ID, Event: d.EventType, EventID: jsonapi.OrNull(d.EventID), BusinessID: d.BusinessID, Sequence: jsonapi.OrNull(d.Sequence), Status: d.Status, Attempts: d.Attempts, ResponseCode: jsonapi.OrNull(d.ResponseCode),
+		LastError: jsonapi.OrNull(d.LastError), NextAttemptAt: stamp.OrNull(d.NextAttemptAt), CreatedAt: stamp.Of(d.CreatedAt),
 	}
 }
 
@@ -60,8 +61,8 @@ type attemptPayload struct {
 
 func newAttemptPayload(a partner.Attempt) attemptPayload {
 	payload := attemptPayload{
-		Round: a.Round + 1, Number: a.Number, At: stamp.Of(a.StartedAt), DurationMS: a.Duration.Milliseconds(), ResponseCode: orNull(a.ResponseCode),
-		Error: orNull(a.Error), Signature: a.Signature,
+		Round: a.Round + 1, Number: a.Number, At: stamp.Of(a.StartedAt), DurationMS: a.Duration.Milliseconds(), ResponseCode: jsonapi.OrNull(a.ResponseCode),
+		Error: jsonapi.OrNull(a.Error), Signature: a.Signature,
 	}
 	if a.ResponseCode != 0 {
 		response := strings.ToValidUTF8(string(a.ResponseBody), "\uFFFD")
@@ -105,11 +106,9 @@ func (c *Console) listDeliveries(w http.ResponseWriter, r *http.Request, by Acto
 		return err
 	}
 	return apierror.WriteJSON(w, http.StatusOK, struct {
-		Data       []deliveryPayload `json:"data"`
-		HasMore    bool              `json:"hasMore"`
-		NextCursor string            `json:"nextCursor,omitempty"`
-		Counts     countsPayload     `json:"counts"`
-	}{convert(page.Deliveries, newDeliveryPayload), page.Next != "", page.Next, countsPayload(page.Counts)})
+		jsonapi.Page[deliveryPayload]
+		Counts countsPayload `json:"counts"`
+	}{jsonapi.NewPage(page.Deliveries, page.Next, newDeliveryPayload), countsPayload(page.Counts)})
 }
 
 // ParseDeliveryQuery reads the query of a list of deliveries, with a validation error of apierror.
@@ -124,46 +123,44 @@ func WriteDeliveries(w http.ResponseWriter, page partner.DeliveryPage) error {
 		WebhookID string `json:"webhookId"`
 	}
 	return apierror.WriteJSON(w, http.StatusOK, struct {
-		Data       []payload     `json:"data"`
-		HasMore    bool          `json:"hasMore"`
-		NextCursor string        `json:"nextCursor,omitempty"`
-		Counts     countsPayload `json:"counts"`
-	}{convert(page.Deliveries, func(d partner.Delivery) payload { return payload{newDeliveryPayload(d), d.WebhookID} }), page.Next != "", page.Next, countsPayload(page.Counts)})
+		jsonapi.Page[payload]
+		Counts countsPayload `json:"counts"`
+	}{jsonapi.NewPage(page.Deliveries, page.Next, func(d partner.Delivery) payload { return payload{newDeliveryPayload(d), d.WebhookID} }), countsPayload(page.Counts)})
 }
 
 // readDeliveryQuery reads the query of a list of deliveries. An unknown
 // parameter or value is rejected: ignoring a filter would list the wrong deliveries.
 func (c *Console) readDeliveryQuery(raw string) (partner.DeliveryQuery, error) {
-	q := newQuery(raw)
-	q.only("status", "event", "businessId", "eventId", "since", "until", "after", "limit")
+	q := jsonapi.ParseQuery(raw)
+	q.Only("status", "event", "businessId", "eventId", "since", "until", "after", "limit")
 	asked := partner.DeliveryQuery{
-		EventType: q.text("event"), BusinessID: q.text("businessId"), EventID: q.text("eventId"),
-		Since: q.time("since"), Until: q.time("until"),
-		After: q.text("after"), Limit: q.number("limit", webhooks.MaxListed, webhooks.MaxListed), CountUpTo: webhooks.MaxCounted,
+		EventType: q.Text("event"), BusinessID: q.Text("businessId"), EventID: q.Text("eventId"),
+		Since: q.Time("since"), Until: q.Time("until"),
+		After: q.Text("after"), Limit: q.Number("limit", webhooks.MaxListed, webhooks.MaxListed), CountUpTo: webhooks.MaxCounted,
 	}
-	if q.values.Has("status") {
-		for one := range strings.SplitSeq(q.text("status"), ",") {
+	if q.Has("status") {
+		for one := range strings.SplitSeq(q.Text("status"), ",") {
 			switch status := partner.DeliveryStatus(one); status {
 			case partner.DeliveryQueued, partner.DeliveryRetrying, partner.DeliveryDelivered, partner.DeliveryFailed:
 				asked.Statuses = append(asked.Statuses, status)
 			default:
-				q.problems.Add("status", "must be queued, retrying, delivered or failed, or several of them separated by commas")
+				q.Problems.Add("status", "must be queued, retrying, delivered or failed, or several of them separated by commas")
 			}
 		}
 	}
-	if _, ok := c.cfg.Events.Lookup(asked.EventType); !ok && q.values.Has("event") {
-		q.problems.Add("event", "%.64q is not in the catalog", asked.EventType)
+	if _, ok := c.cfg.Events.Lookup(asked.EventType); !ok && q.Has("event") {
+		q.Problems.Add("event", "%.64q is not in the catalog", asked.EventType)
 	}
-	if q.values.Has("businessId") && asked.BusinessID == "" {
-		q.problems.Add("businessId", "must not be empty")
+	if q.Has("businessId") && asked.BusinessID == "" {
+		q.Problems.Add("businessId", "must not be empty")
 	}
-	if q.values.Has("eventId") && !id.Valid(id.Event, asked.EventID) {
-		q.problems.Add("eventId", "must be the id of an event")
+	if q.Has("eventId") && !id.Valid(id.Event, asked.EventID) {
+		q.Problems.Add("eventId", "must be the id of an event")
 	}
-	if q.values.Has("after") && !id.Valid(id.Delivery, asked.After) {
-		q.problems.Add("after", "must be the nextCursor of a page")
+	if q.Has("after") && !id.Valid(id.Delivery, asked.After) {
+		q.Problems.Add("after", "must be the nextCursor of a page")
 	}
-	return asked, q.problems.Err()
+	return asked, q.Err()
 }
 
 func (c *Console) serveDelivery(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -175,7 +172,7 @@ func (c *Console) serveDelivery(w http.ResponseWriter, r *http.Request, by Actor
 		deliveryPayload
 		Body    string           `json:"body"` // byte for byte, so that its signature can be verified
 		History []attemptPayload `json:"history"`
-	}{newDeliveryPayload(delivery), string(delivery.Body), convert(attempts, newAttemptPayload)})
+	}{newDeliveryPayload(delivery), string(delivery.Body), jsonapi.Convert(attempts, newAttemptPayload)})
 }
 
 func (c *Console) redeliver(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -226,13 +223,13 @@ type redelivery struct {
 // failedDeliveries returns what a body asks for, or a validation error.
 func (c *Console) failedDeliveries(body redelivery) (which FailedDeliveries, _ error) {
 	var v apierror.Validation
-	since, ok := parseTime(body.Since)
+	since, ok := jsonapi.ParseTime(body.Since)
 	if !ok {
 		v.Add("since", "must be a time in ISO 8601")
 	}
 	which.Since = since
 	if body.Until != nil {
-		if which.Until, ok = parseTime(*body.Until); !ok {
+		if which.Until, ok = jsonapi.ParseTime(*body.Until); !ok {
 			v.Add("until", "must be a time in ISO 8601")
 		}
 	}

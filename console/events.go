@@ -8,6 +8,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/events"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 )
 
 // EventCatalog returns the events that webhooks can choose from.
@@ -56,7 +57,7 @@ type eventPayload struct {
 }
 
 func (c *Console) listEvents(w http.ResponseWriter, _ *http.Request, _ Actor) error {
-	return list(w, c.EventCatalog(), func(d events.Definition) eventPayload {
-		return eventPayload{Name: d.Name, Audience: d.Audience, Scope: orNull(d.Scope), Description: d.Description, Sample: d.Sample}
+	return jsonapi.WriteList(w, c.EventCatalog(), func(d events.Definition) eventPayload {
+		return eventPayload{Name: d.Name, Audience: d.Audience, Scope: jsonapi.OrNull(d.Scope), Description: d.Description, Sample: d.Sample}
 	})
 }

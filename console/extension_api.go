@@ -5,6 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 )
@@ -59,7 +60,7 @@ func (c *Console) listExtensions(w http.ResponseWriter, r *http.Request, by Acto
 	if err != nil {
 		return err
 	}
-	return list(w, extensions, newExtensionPayload)
+	return jsonapi.WriteList(w, extensions, newExtensionPayload)
 }
 
 func (c *Console) serveExtension(w http.ResponseWriter, r *http.Request, by Actor) error {

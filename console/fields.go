@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -107,7 +108,7 @@ func (c *Console) listFields(w http.ResponseWriter, r *http.Request, by Actor) e
 	if err != nil {
 		return err
 	}
-	return list(w, fields, func(f valuestore.Field) valuestore.Field { return f })
+	return jsonapi.WriteList(w, fields, func(f valuestore.Field) valuestore.Field { return f })
 }
 
 func (c *Console) serveField(w http.ResponseWriter, r *http.Request, by Actor) error {

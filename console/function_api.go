@@ -5,6 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -46,7 +47,7 @@ func (c *Console) listFunctions(w http.ResponseWriter, r *http.Request, by Actor
 	if err != nil {
 		return err
 	}
-	return list(w, functions, newFunctionPayload)
+	return jsonapi.WriteList(w, functions, newFunctionPayload)
 }
 
 func (c *Console) serveFunction(w http.ResponseWriter, r *http.Request, by Actor) error {

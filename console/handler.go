@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/muxes"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -43,7 +44,7 @@ func (c *Console) allRoutes() []route {
 
 // Patterns returns the patterns of all calls, such as "GET /developer/apps/{appId}".
 func (c *Console) Patterns() []string {
-	return convert(c.allRoutes(), func(one route) string { return one.pattern })
+	return jsonapi.Convert(c.allRoutes(), func(one route) string { return one.pattern })
 }
 
 func (c *Console) newRoutes() http.Handler {

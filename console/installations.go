@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
@@ -35,7 +36,7 @@ func (c *Console) Installations(ctx context.Context, by Actor, appID string, p P
 	if err != nil {
 		return Paged[Installation]{}, err
 	}
-	uses, err := c.cfg.Analytics.LastUses(ctx, convert(found, func(i partner.Installation) string { return i.ID })...)
+	uses, err := c.cfg.Analytics.LastUses(ctx, jsonapi.Convert(found, func(i partner.Installation) string { return i.ID })...)
 	if err != nil {
 		return Paged[Installation]{}, err
 	}
@@ -92,5 +93,5 @@ func (c *Console) listInstallations(w http.ResponseWriter, r *http.Request, by A
 	if err != nil {
 		return err
 	}
-	return listPage(w, installations, newInstallationPayload)
+	return apierror.WriteJSON(w, http.StatusOK, jsonapi.NewPage(installations.Items, installations.NextCursor, newInstallationPayload))
 }

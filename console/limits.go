@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/partnerkit/partnerkit/analytics/callstore"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
 	"github.com/partnerkit/partnerkit/ratelimit"
@@ -127,14 +128,14 @@ func newLimitPayload(u LimitUse) limitPayload {
 }
 
 func (c *Console) listLimits(w http.ResponseWriter, r *http.Request, by Actor) error {
-	q := readQuery(r)
-	businessID := q.text("businessId")
-	if err := q.problems.Err(); err != nil {
+	q := jsonapi.ParseQuery(r.URL.RawQuery)
+	businessID := q.Text("businessId")
+	if err := q.Err(); err != nil {
 		return err
 	}
 	uses, err := c.LimitUses(r.Context(), by, r.PathValue("appId"), businessID)
 	if err != nil {
 		return err
 	}
-	return list(w, uses, newLimitPayload)
+	return jsonapi.WriteList(w, uses, newLimitPayload)
 }

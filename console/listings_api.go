@@ -5,6 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/optional"
@@ -64,7 +65,7 @@ func newRevisionPayload(r consolestore.Revision) revisionPayload {
 		ID: r.ID, State: r.State, Note: r.Note, CreatedAt: stamp.Of(r.CreatedAt), UpdatedAt: stamp.Of(r.UpdatedAt),
 		listingBody: listingBody{
 			Slug: r.Slug, Name: r.Name, Summary: r.Summary, Description: r.Description,
-			IconAssetID: orNull(r.IconAssetID), ScreenshotAssetIDs: append([]string{}, r.ScreenshotAssetIDs...),
+			IconAssetID: jsonapi.OrNull(r.IconAssetID), ScreenshotAssetIDs: append([]string{}, r.ScreenshotAssetIDs...),
 			Publisher: r.Publisher, TermsURL: r.TermsURL, PrivacyURL: r.PrivacyURL,
 		},
 	}

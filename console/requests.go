@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
@@ -127,22 +128,22 @@ func newRequestPayload(r callstore.Request) requestPayload {
 
 // ParseRequestFilter reads the query of a list of requests, with a validation error of apierror.
 func ParseRequestFilter(r *http.Request) (RequestFilter, Page, error) {
-	q := readQuery(r)
-	q.only("status", "route", "path", "businessId", "requestId", "since", "until", "after", "limit")
+	q := jsonapi.ParseQuery(r.URL.RawQuery)
+	q.Only("status", "route", "path", "businessId", "requestId", "since", "until", "after", "limit")
 	f := RequestFilter{
-		Status: q.text("status"), Route: q.text("route"), Path: q.text("path"), BusinessID: q.text("businessId"), RequestID: q.text("requestId"),
-		Since: q.time("since"), Until: q.time("until"),
+		Status: q.Text("status"), Route: q.Text("route"), Path: q.Text("path"), BusinessID: q.Text("businessId"), RequestID: q.Text("requestId"),
+		Since: q.Time("since"), Until: q.Time("until"),
 	}
-	p := Page{After: q.text("after"), Limit: q.number("limit", MaxLimit, DefaultLimit)}
-	return f, p, q.problems.Err()
+	p := Page{After: q.Text("after"), Limit: q.Number("limit", MaxLimit, DefaultLimit)}
+	return f, p, q.Err()
 }
 
 // WriteRequests responds with a page of requests, without the bodies of errors.
 func WriteRequests(w http.ResponseWriter, requests Paged[callstore.Request]) error {
-	return listPage(w, requests, func(r callstore.Request) requestPayload {
+	return apierror.WriteJSON(w, http.StatusOK, jsonapi.NewPage(requests.Items, requests.NextCursor, func(r callstore.Request) requestPayload {
 		r.Error = ""
 		return newRequestPayload(r)
-	})
+	}))
 }
 
 func (c *Console) listRequests(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -154,7 +155,7 @@ func (c *Console) listRequests(w http.ResponseWriter, r *http.Request, by Actor)
 	if err != nil {
 		return err
 	}
-	return listPage(w, requests, newRequestPayload)
+	return apierror.WriteJSON(w, http.StatusOK, jsonapi.NewPage(requests.Items, requests.NextCursor, newRequestPayload))
 }
 
 func (c *Console) serveRequest(w http.ResponseWriter, r *http.Request, by Actor) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/internal/audited"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -44,11 +45,11 @@ func (c *Console) Secrets(ctx context.Context, by Actor, appID string) ([]Secret
 	if err != nil {
 		return nil, err
 	}
-	uses, err := c.cfg.Analytics.LastUses(ctx, convert(secrets, partner.ClientSecret.UseID)...)
+	uses, err := c.cfg.Analytics.LastUses(ctx, jsonapi.Convert(secrets, partner.ClientSecret.UseID)...)
 	if err != nil {
 		return nil, err
 	}
-	return convert(secrets, func(s partner.ClientSecret) Secret { return Secret{ClientSecret: s, LastUsedAt: uses[s.UseID()]} }), nil
+	return jsonapi.Convert(secrets, func(s partner.ClientSecret) Secret { return Secret{ClientSecret: s, LastUsedAt: uses[s.UseID()]} }), nil
 }
 
 // EndSecret ends a client secret at once. Its error is one of apierror: 404 if there is no
@@ -100,7 +101,7 @@ func (c *Console) listSecrets(w http.ResponseWriter, r *http.Request, by Actor) 
 	if err != nil {
 		return err
 	}
-	return list(w, secrets, newSecretPayload)
+	return jsonapi.WriteList(w, secrets, newSecretPayload)
 }
 
 func (c *Console) endSecret(w http.ResponseWriter, r *http.Request, by Actor) error {

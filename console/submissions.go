@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/codes"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -86,7 +87,7 @@ func (r AppReview) submittedRevision() *consolestore.Revision {
 
 // ReadReviews returns how far the review of each app has come, by app.
 func ReadReviews(ctx context.Context, store consolestore.Store, apps ...partner.App) (map[string]AppReview, error) {
-	ids := convert(apps, func(a partner.App) string { return a.ID })
+	ids := jsonapi.Convert(apps, func(a partner.App) string { return a.ID })
 	listings, err := store.Listings(ctx, ids...)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/partnerkit/partnerkit/internal/audited"
 	"github.com/partnerkit/partnerkit/internal/header"
 	"github.com/partnerkit/partnerkit/internal/id"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/secret"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
@@ -145,7 +146,7 @@ func (c *Console) Tokens(ctx context.Context, by Actor, organizationID string) (
 	if err != nil {
 		return nil, err
 	}
-	uses, err := c.cfg.Analytics.LastUses(ctx, convert(tokens, func(t consolestore.Token) string { return t.ID })...)
+	uses, err := c.cfg.Analytics.LastUses(ctx, jsonapi.Convert(tokens, func(t consolestore.Token) string { return t.ID })...)
 	if err != nil {
 		return nil, err
 	}

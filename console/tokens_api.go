@@ -5,6 +5,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console/consolestore"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 )
 
@@ -53,16 +54,16 @@ func (c *Console) createToken(w http.ResponseWriter, r *http.Request, by Actor) 
 }
 
 func (c *Console) listTokens(w http.ResponseWriter, r *http.Request, by Actor) error {
-	q := readQuery(r)
-	organizationID := q.text("organizationId")
-	if err := q.problems.Err(); err != nil {
+	q := jsonapi.ParseQuery(r.URL.RawQuery)
+	organizationID := q.Text("organizationId")
+	if err := q.Err(); err != nil {
 		return err
 	}
 	tokens, err := c.Tokens(r.Context(), by, organizationID)
 	if err != nil {
 		return err
 	}
-	return list(w, tokens, newTokenPayload)
+	return jsonapi.WriteList(w, tokens, newTokenPayload)
 }
 
 func (c *Console) revokeToken(w http.ResponseWriter, r *http.Request, by Actor) error {

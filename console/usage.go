@@ -10,6 +10,7 @@ import (
 	"github.com/partnerkit/partnerkit/analytics/callstore"
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/internal/export"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/text"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -116,11 +117,11 @@ func (c *Console) listUsage(w http.ResponseWriter, r *http.Request, by Actor) er
 // ServeAppUsage responds to a request for the usage of an app: the parameters from, to, after
 // and limit, and an Accept header that may ask for an export. The caller has checked who asks.
 func (c *Console) ServeAppUsage(w http.ResponseWriter, r *http.Request, app partner.App) error {
-	q := readQuery(r)
-	q.only("from", "to", "after", "limit")
-	period := UsagePeriod{From: q.date("from"), To: q.date("to")}
-	page := Page{After: q.text("after"), Limit: q.number("limit", MaxLimit, DefaultLimit)}
-	if err := q.problems.Err(); err != nil {
+	q := jsonapi.ParseQuery(r.URL.RawQuery)
+	q.Only("from", "to", "after", "limit")
+	period := UsagePeriod{From: q.Date("from"), To: q.Date("to")}
+	page := Page{After: q.Text("after"), Limit: q.Number("limit", MaxLimit, DefaultLimit)}
+	if err := q.Err(); err != nil {
 		return err
 	}
 	if format := export.Requested(r); format != "" {
@@ -130,5 +131,5 @@ func (c *Console) ServeAppUsage(w http.ResponseWriter, r *http.Request, app part
 	if err != nil {
 		return err
 	}
-	return listPage(w, usage, newUsagePayload)
+	return apierror.WriteJSON(w, http.StatusOK, jsonapi.NewPage(usage.Items, usage.NextCursor, newUsagePayload))
 }

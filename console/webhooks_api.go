@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -89,7 +90,7 @@ func (c *Console) listWebhooks(w http.ResponseWriter, r *http.Request, by Actor)
 	if err != nil {
 		return err
 	}
-	return list(w, hooks, c.webhookPayload)
+	return jsonapi.WriteList(w, hooks, c.webhookPayload)
 }
 
 func (c *Console) serveWebhook(w http.ResponseWriter, r *http.Request, by Actor) error {

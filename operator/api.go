@@ -13,6 +13,7 @@ import (
 	"github.com/partnerkit/partnerkit/audit"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/strictjson"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -24,17 +25,17 @@ func readBody(r *http.Request, into any, check func() error) error {
 }
 
 func (o *Operator) listApps(w http.ResponseWriter, r *http.Request, by Actor) error {
-	q := readQuery(r)
-	filter := AppFilter{Query: q.text("query"), Status: partner.AppStatus(q.text("status"))}
-	page := q.page()
-	if err := q.problems.Err(); err != nil {
+	q := jsonapi.ParseQuery(r.URL.RawQuery)
+	filter := AppFilter{Query: q.Text("query"), Status: partner.AppStatus(q.Text("status"))}
+	page := readPage(q)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	apps, err := o.Apps(r.Context(), by, filter, page)
 	if err != nil {
 		return err
 	}
-	return listPage(w, apps, newAppPayload)
+	return apierror.WriteJSON(w, http.StatusOK, jsonapi.NewPage(apps.Items, apps.NextCursor, newAppPayload))
 }
 
 func (o *Operator) serveApp(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -75,16 +76,16 @@ func (o *Operator) setAppStatus(w http.ResponseWriter, r *http.Request, by Actor
 }
 
 func (o *Operator) listReviews(w http.ResponseWriter, r *http.Request, by Actor) error {
-	q := readQuery(r)
-	page := q.page()
-	if err := q.problems.Err(); err != nil {
+	q := jsonapi.ParseQuery(r.URL.RawQuery)
+	page := readPage(q)
+	if err := q.Err(); err != nil {
 		return err
 	}
 	reviews, err := o.Reviews(r.Context(), by, page)
 	if err != nil {
 		return err
 	}
-	return listPage(w, reviews, newReviewPayload)
+	return apierror.WriteJSON(w, http.StatusOK, jsonapi.NewPage(reviews.Items, reviews.NextCursor, newReviewPayload))
 }
 
 func (o *Operator) serveListing(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -190,7 +191,7 @@ func (o *Operator) listDocuments(w http.ResponseWriter, r *http.Request, by Acto
 	if err != nil {
 		return err
 	}
-	return apierror.WriteJSON(w, http.StatusOK, map[string]any{"data": convert(all, newDocumentPayload)})
+	return jsonapi.WriteList(w, all, newDocumentPayload)
 }
 
 func (o *Operator) addDocument(w http.ResponseWriter, r *http.Request, by Actor) error {
@@ -231,7 +232,7 @@ func (o *Operator) serveAudit(w http.ResponseWriter, r *http.Request, by Actor) 
 	if err != nil {
 		return err
 	}
-	return listPage(w, entries, newAuditPayload)
+	return apierror.WriteJSON(w, http.StatusOK, jsonapi.NewPage(entries.Items, entries.NextCursor, newAuditPayload))
 }
 
 func wantsLines(r *http.Request) bool {
@@ -270,12 +271,4 @@ func (o *Operator) serveFigures(w http.ResponseWriter, r *http.Request, by Actor
 		return err
 	}
 	return apierror.WriteJSON(w, http.StatusOK, newFiguresPayload(figures))
-}
-
-// orNull returns null for a value that says nothing.
-func orNull[T comparable](value T) *T {
-	if value == *new(T) {
-		return nil
-	}
-	return &value
 }

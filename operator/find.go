@@ -9,6 +9,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/console"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/text"
 )
 
@@ -81,9 +82,9 @@ func (o *Operator) findOrganizations(ctx context.Context, query string) ([]conso
 }
 
 func (o *Operator) findUsers(w http.ResponseWriter, r *http.Request, by Actor) error {
-	q := readQuery(r)
-	query := q.text("query")
-	if err := q.problems.Err(); err != nil {
+	q := jsonapi.ParseQuery(r.URL.RawQuery)
+	query := q.Text("query")
+	if err := q.Err(); err != nil {
 		return err
 	}
 	found, err := o.FindUsers(r.Context(), by, query)
@@ -96,7 +97,5 @@ func (o *Operator) findUsers(w http.ResponseWriter, r *http.Request, by Actor) e
 		Email  string `json:"email,omitempty"`
 		Status string `json:"status"`
 	}
-	return apierror.WriteJSON(w, http.StatusOK, map[string]any{"data": convert(found, func(u UserDetails) payload {
-		return payload{u.ID, u.Name, u.Email, string(u.Status)}
-	})})
+	return jsonapi.WriteList(w, found, func(u UserDetails) payload { return payload{u.ID, u.Name, u.Email, string(u.Status)} })
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/partnerkit/partnerkit/console"
 	"github.com/partnerkit/partnerkit/console/consolestore"
 	"github.com/partnerkit/partnerkit/identity"
+	"github.com/partnerkit/partnerkit/internal/jsonapi"
 	"github.com/partnerkit/partnerkit/internal/stamp"
 	"github.com/partnerkit/partnerkit/partner"
 )
@@ -24,8 +25,8 @@ type appPayload struct {
 
 func newAppPayload(a partner.App) appPayload {
 	return appPayload{
-		ID: a.ID, ClientID: a.ClientID, Name: a.Name, OrganizationID: orNull(a.OrganizationID), Type: a.Type, Status: a.Status,
-		StatusReason: orNull(a.StatusReason), Reviewed: a.Reviewed, Origin: a.Origin, CreatedAt: stamp.Of(a.CreatedAt),
+		ID: a.ID, ClientID: a.ClientID, Name: a.Name, OrganizationID: jsonapi.OrNull(a.OrganizationID), Type: a.Type, Status: a.Status,
+		StatusReason: jsonapi.OrNull(a.StatusReason), Reviewed: a.Reviewed, Origin: a.Origin, CreatedAt: stamp.Of(a.CreatedAt),
 	}
 }
 
@@ -61,14 +62,14 @@ type callsPayload struct {
 func newDetailsPayload(d AppDetails) detailsPayload {
 	total := d.Calls.Totals
 	p := detailsPayload{
-		appPayload: newAppPayload(d.App), RedirectURIs: append([]string{}, d.RedirectURIs...), Scopes: d.Scopes, AppURL: orNull(d.AppURL), CustomID: d.CustomBusinessID,
-		Installations: convert(d.Installations, func(i partner.Installation) installationPayload {
+		appPayload: newAppPayload(d.App), RedirectURIs: append([]string{}, d.RedirectURIs...), Scopes: d.Scopes, AppURL: jsonapi.OrNull(d.AppURL), CustomID: d.CustomBusinessID,
+		Installations: jsonapi.Convert(d.Installations, func(i partner.Installation) installationPayload {
 			return installationPayload{i.BusinessID, i.Status, i.Scopes, stamp.Of(i.CreatedAt)}
 		}),
-		Webhooks: convert(d.Webhooks, newHealthPayload),
+		Webhooks: jsonapi.Convert(d.Webhooks, newHealthPayload),
 		Calls:    callsPayload{total.Calls, total.Errors, total.RateLimited},
-		Limits:   convert(d.Limits, newLimitPayload),
-		History:  convert(d.History, newAuditPayload),
+		Limits:   jsonapi.Convert(d.Limits, newLimitPayload),
+		History:  jsonapi.Convert(d.History, newAuditPayload),
 		Review:   newAppReviewPayload(d.Review),
 	}
 	if d.Review.Listing != nil {
@@ -116,7 +117,7 @@ type reviewPayload struct {
 }
 
 func newReviewPayload(r consolestore.QueuedReview) reviewPayload {
-	p := reviewPayload{r.AppID, r.AppName, r.OrganizationID, nil, r.AppName, r.State, orNull(r.ReviewerID), stamp.Of(r.SubmittedAt)}
+	p := reviewPayload{r.AppID, r.AppName, r.OrganizationID, nil, r.AppName, r.State, jsonapi.OrNull(r.ReviewerID), stamp.Of(r.SubmittedAt)}
 	if r.ListingName != "" {
 		p.RevisionID, p.Name = &r.ID, r.ListingName
 	}
@@ -150,9 +151,9 @@ type subjectPayload struct {
 // newProfilePayload returns a profile with what a revision of the listing adds to it; nil: it
 // has none.
 func newProfilePayload(p partner.Profile, r *consolestore.Revision) profilePayload {
-	payload := profilePayload{Name: p.Name, RedirectURIs: append([]string{}, p.RedirectURIs...), Scopes: p.Scopes, AppURL: orNull(p.AppURL)}
+	payload := profilePayload{Name: p.Name, RedirectURIs: append([]string{}, p.RedirectURIs...), Scopes: p.Scopes, AppURL: jsonapi.OrNull(p.AppURL)}
 	if r != nil {
-		payload.Publisher, payload.IconAssetID = orNull(r.Publisher), orNull(r.IconAssetID)
+		payload.Publisher, payload.IconAssetID = jsonapi.OrNull(r.Publisher), jsonapi.OrNull(r.IconAssetID)
 	}
 	return payload
 }
@@ -169,7 +170,7 @@ func newAppReviewPayload(r AppReview) appReviewPayload {
 			revision = subject.Revision
 		}
 		p.Submitted = &subjectPayload{
-			newProfilePayload(subject.App, revision), subject.ID, subject.State, subject.Note, orNull(subject.ReviewerID), stamp.Of(subject.SubmittedAt),
+			newProfilePayload(subject.App, revision), subject.ID, subject.State, subject.Note, jsonapi.OrNull(subject.ReviewerID), stamp.Of(subject.SubmittedAt),
 		}
 	}
 	return p
@@ -211,8 +212,8 @@ func newListingPayload(l consolestore.Listing) listingPayload {
 func newRevisionPayload(r consolestore.Revision) revisionPayload {
 	return revisionPayload{
 		ID: r.ID, State: r.State, Slug: r.Slug, Name: r.Name, Summary: r.Summary, Description: r.Description,
-		IconAssetID: orNull(r.IconAssetID), ScreenshotAssetIDs: append([]string{}, r.ScreenshotAssetIDs...),
-		Publisher: r.Publisher, TermsURL: r.TermsURL, PrivacyURL: r.PrivacyURL, Note: r.Note, ReviewerID: orNull(r.ReviewerID),
+		IconAssetID: jsonapi.OrNull(r.IconAssetID), ScreenshotAssetIDs: append([]string{}, r.ScreenshotAssetIDs...),
+		Publisher: r.Publisher, TermsURL: r.TermsURL, PrivacyURL: r.PrivacyURL, Note: r.Note, ReviewerID: jsonapi.OrNull(r.ReviewerID),
 		SubmittedAt: stamp.OrNull(r.SubmittedAt), CreatedAt: stamp.Of(r.CreatedAt), UpdatedAt: stamp.Of(r.UpdatedAt),
 	}
 }
@@ -226,7 +227,7 @@ type userPayload struct {
 }
 
 func newUserPayload(u UserDetails) userPayload {
-	return userPayload{u.ID, u.Name, orNull(u.Email), u.IsOperator, u.Status}
+	return userPayload{u.ID, u.Name, jsonapi.OrNull(u.Email), u.IsOperator, u.Status}
 }
 
 type documentPayload struct {
@@ -252,7 +253,7 @@ type auditPayload struct {
 }
 
 func newAuditPayload(e audit.Entry) auditPayload {
-	return auditPayload{e.ID, orNull(e.AppID), orNull(e.UserID), e.Action, orNull(e.Target), orNull(e.Reason), e.Detail, e.Token, stamp.Of(e.At)}
+	return auditPayload{e.ID, jsonapi.OrNull(e.AppID), jsonapi.OrNull(e.UserID), e.Action, jsonapi.OrNull(e.Target), jsonapi.OrNull(e.Reason), e.Detail, e.Token, stamp.Of(e.At)}
 }
 
 type figuresPayload struct {
@@ -277,7 +278,7 @@ type figuresPayload struct {
 func newFiguresPayload(f PlatformFigures) figuresPayload {
 	p := figuresPayload{
 		Since: stamp.Of(f.Since), callsPayload: callsPayload{f.Calls, f.Errors, f.RateLimited}, Installations: f.Installations,
-		Reviews: f.Reviews, FailingWebhooks: f.FailingWebhooks, Failing: convert(f.Failing, newHealthPayload),
+		Reviews: f.Reviews, FailingWebhooks: f.FailingWebhooks, Failing: jsonapi.Convert(f.Failing, newHealthPayload),
 	}
 	p.Apps.Active, p.Apps.Suspended, p.Apps.Deactivated = f.Apps[partner.AppActive], f.Apps[partner.AppSuspended], f.Apps[partner.AppDeactivated]
 	p.Deliveries.Created, p.Deliveries.Failed, p.Deliveries.Queued = f.Deliveries, f.FailedDeliveries, f.QueuedDeliveries
