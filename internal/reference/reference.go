@@ -64,7 +64,7 @@ func New(cfg Config) (*Pages, error) {
 	p.site, err = site.New(site.Config{
 		Templates: templates, Service: cfg.Service, Prefix: cfg.Prefix, Name: "API", Theme: cfg.Theme, ThemeFor: cfg.ThemeFor, Logger: cfg.Logger,
 		Functions: template.FuncMap{
-			"shapeAt": func(name string) string { return p.places[name] }, "inline": p.inline, "written": p.written, "breakable": breakable,
+			"shapeAt": func(name string) string { return p.places[name] }, "inline": p.inline, "written": p.written, "breakable": breakable, "foldable": foldable,
 			"json": func(v any) (string, error) { text, err := json.Marshal(v); return string(text), err },
 		},
 		Person: func(r *http.Request) string {

@@ -97,5 +97,5 @@ func inWords(value any) string {
 	if err != nil {
 		return ""
 	}
-	return string(text)
+	return strings.ReplaceAll(string(text), `","`, `", "`) // so that lines end between the values
 }

@@ -70,3 +70,9 @@ func (p *Pages) written(text string) template.HTML {
 func breakable(path string) template.HTML {
 	return template.HTML(strings.TrimPrefix(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "<wbr>/"), "<wbr>")) //nolint:gosec // it is escaped
 }
+
+// foldable returns text whose long names go on after an underscore or a colon where a line is
+// too short for them.
+func foldable(text string) template.HTML {
+	return template.HTML(strings.NewReplacer("_", "_<wbr>", ":", ":<wbr>").Replace(template.HTMLEscapeString(text))) //nolint:gosec // it is escaped
+}

@@ -45,7 +45,7 @@ func TestAPIPage(t *testing.T) {
 	b.sees("Enter the code of a device")
 	b.inspect("openapi-search")
 	b.visit(get[string](b, `[...document.querySelectorAll("main a")].find((a) => a.hash === "#showDevice").href`))
-	b.await(`document.getElementById("showDevice").closest("details").open`)
+	b.await(`document.querySelector("section:target")?.id === "showDevice"`)
 }
 
 // A page that refreshes itself shows that it is paused when its user is signed out.
