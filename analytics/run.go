@@ -3,9 +3,11 @@ package analytics
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/internal/janitor"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
@@ -17,7 +19,6 @@ const (
 	day = 24 * time.Hour
 
 	purgeEvery = time.Hour
-	purgeBatch = 200
 
 	// lastFlush is how long the flush at the end may take, in real time.
 	lastFlush = 10 * time.Second
@@ -30,17 +31,15 @@ const (
 // End ctx after the last call was counted. Run then returns nil, or the error of the
 // last flush: what it could not write is lost if the process ends too.
 func (c *Counter) Run(ctx context.Context) error {
-	var purgeAt time.Time
+	var purges sync.WaitGroup
+	purges.Go(func() { c.janitor().Run(ctx) })
+	defer purges.Wait()
 	for ctx.Err() == nil {
 		now := c.cfg.Clock.Now()
 		if err := c.Flush(ctx); err != nil && ctx.Err() == nil {
 			c.cfg.Logger.ErrorContext(ctx, "analytics: flush failed, counts stay in memory", "buckets", c.waiting.Load(), "err", err)
 		}
 		c.trimWritten(ctx)
-		if !now.Before(purgeAt) {
-			c.purge(ctx, now)
-			purgeAt = now.Add(purgeEvery)
-		}
 		c.wait(ctx, now.Add(c.cfg.FlushEvery))
 	}
 	return c.finish(ctx)
@@ -79,24 +78,20 @@ func (c *Counter) finish(ctx context.Context) error {
 	return nil
 }
 
-// purge continues until a batch is not full. After an error, which is logged, the next
-// hour's purge tries again. It deletes whole days of counts, so that no report begins with
-// part of a day.
-func (c *Counter) purge(ctx context.Context, now time.Time) {
-	for kind, before := range map[storage.PurgeKind]time.Time{
-		storage.PurgeCalls:      startOfDay(now).Add(-c.cfg.Retention),
-		storage.PurgeCallGroups: startOfDay(now).Add(-GroupRetention),
-		storage.PurgeUsage:      startOfDay(now).Add(-c.cfg.Retention),
-		storage.PurgeRequests:   now.Add(-requestRetention),
-	} {
-		for ctx.Err() == nil {
-			n, err := c.cfg.Store.Purge(ctx, storage.Purge{Kind: kind, Before: before, Limit: purgeBatch})
-			if err != nil && ctx.Err() == nil {
-				c.cfg.Logger.ErrorContext(ctx, "analytics: purge failed", "err", err)
+// janitor deletes whole days of counts, so that no report begins with part of a day.
+func (c *Counter) janitor() janitor.Janitor {
+	return janitor.Janitor{
+		Feature: "analytics", Every: purgeEvery, Clock: c.cfg.Clock, Logger: c.cfg.Logger,
+		Tasks: func(now time.Time) []janitor.Task {
+			purge := func(kind storage.PurgeKind, before time.Time) janitor.Task {
+				return janitor.Purge(c.cfg.Store, storage.Purge{Kind: kind, Before: before})
 			}
-			if err != nil || n < purgeBatch {
-				break
+			return []janitor.Task{
+				purge(storage.PurgeCalls, startOfDay(now).Add(-c.cfg.Retention)),
+				purge(storage.PurgeCallGroups, startOfDay(now).Add(-GroupRetention)),
+				purge(storage.PurgeUsage, startOfDay(now).Add(-c.cfg.Retention)),
+				purge(storage.PurgeRequests, now.Add(-requestRetention)),
 			}
-		}
+		},
 	}
 }

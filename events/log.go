@@ -10,18 +10,16 @@ import (
 
 	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events/eventstore"
+	"github.com/partnerkit/partnerkit/internal/janitor"
 	"github.com/partnerkit/partnerkit/storage"
 )
 
 // Retention is the default of Config.Retention.
 const Retention = 30 * 24 * time.Hour
 
-// Old events are removed once an hour, a few at a time, so that no request waits for the
-// removal. An event that has expired is not shown even if it is not removed yet.
-const (
-	purgeEvery = time.Hour
-	purgeBatch = 200
-)
+// purgeEvery is how often old events are removed. An event that has expired is not shown even
+// if it is not removed yet.
+const purgeEvery = time.Hour
 
 // Config of a [Log]. Store is required; the zero value of everything else is its
 // default.
@@ -78,23 +76,11 @@ func (l *Log) Catalog() Catalog { return l.cfg.Catalog }
 // returns nil. Any number of nodes may run it. After an error, which is logged, Run
 // tries again in the next hour.
 func (l *Log) Run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		now := l.cfg.Clock.Now()
-		l.purge(ctx, now)
-		_ = clock.Wait(ctx, l.cfg.Clock, now.Add(purgeEvery)) // its error is the end of ctx
-	}
+	janitor.Janitor{
+		Feature: "events", Every: purgeEvery, Clock: l.cfg.Clock, Logger: l.cfg.Logger,
+		Tasks: func(now time.Time) []janitor.Task {
+			return []janitor.Task{janitor.Purge(l.cfg.Store, storage.Purge{Kind: storage.PurgeEvents, Before: now.Add(-l.cfg.Retention)})}
+		},
+	}.Run(ctx)
 	return nil
-}
-
-// purge continues until a batch is not full.
-func (l *Log) purge(ctx context.Context, now time.Time) {
-	for ctx.Err() == nil {
-		n, err := l.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeEvents, Before: now.Add(-l.cfg.Retention), Limit: purgeBatch})
-		if err != nil && ctx.Err() == nil {
-			l.cfg.Logger.ErrorContext(ctx, "events: purge failed", "err", err)
-		}
-		if err != nil || n < purgeBatch {
-			return
-		}
-	}
 }

@@ -101,6 +101,16 @@ func (s *shop) invoices() (ids []string) {
 	return ids
 }
 
+// tidied purges old keys and checks how many keys are left.
+func (s *shop) tidied(want int) {
+	s.Helper()
+	s.keys.Tidy(s.Context())
+	var n int
+	if err := storage.One(s.Context(), s.Tap.DB, "SELECT COUNT(*) FROM "+s.table("partnerkit_idempotency_key"), nil, &n); err != nil || n != want {
+		s.Errorf("%d keys are left, want %d; %v", n, want, err)
+	}
+}
+
 func (s *shop) wantInvoices(want int) {
 	s.Helper()
 	if got := len(s.invoices()); got != want {

@@ -133,9 +133,7 @@ func TestKeyLivesADay(t *testing.T) {
 		s.clock.Advance(24*time.Hour - time.Second)
 		s.serve(s.create, keyed("k", "hello")).repeats(first)
 		s.serve(s.create, keyed("k", "other")).is(http.StatusUnprocessableEntity, codes.IdempotencyMismatch.Code)
-		if n, err := s.keys.Purge(s.Context()); n != 0 || err != nil {
-			s.Errorf("purged %d, %v", n, err)
-		}
+		s.tidied(1)
 		s.wantInvoices(1)
 
 		s.clock.Advance(time.Second)
@@ -144,9 +142,7 @@ func TestKeyLivesADay(t *testing.T) {
 		s.serve(s.create, keyed("k", "other")).repeats(second)
 
 		s.clock.Advance(24 * time.Hour)
-		if n, err := s.keys.Purge(s.Context()); n != 1 || err != nil {
-			s.Errorf("purged %d, %v", n, err)
-		}
+		s.tidied(0)
 	})
 }
 

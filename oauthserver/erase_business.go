@@ -53,9 +53,9 @@ func (s *Server) EraseBusiness(ctx context.Context, businessID, userID string) (
 	if err := s.cfg.Store.HastenRedactions(ctx, businessID, now); err != nil {
 		return fail(err)
 	}
-	for n := tidyBatch; n == tidyBatch; {
+	for more := true; more; {
 		var err error
-		if n, err = s.recordRedactions(ctx, now); err != nil {
+		if more, err = s.recordRedactions(ctx, now); err != nil {
 			return fail(err)
 		}
 	}

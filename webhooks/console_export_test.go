@@ -18,6 +18,6 @@ func (s *Service) SigningSecrets(w partner.Webhook, now time.Time) ([]string, er
 	return texts, err
 }
 
-func (s *Service) Tidy(ctx context.Context, now time.Time) { s.tidy(ctx, now) }
+func (s *Service) Tidy(ctx context.Context, now time.Time) { s.janitor().Tidy(ctx, now) }
 
-func (s *Service) Reseal(ctx context.Context) { s.reseal(ctx) }
+func (s *Service) Reseal(ctx context.Context) error { return s.reseal(ctx) }

@@ -5,37 +5,40 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/partnerkit/partnerkit/internal/janitor"
 	"github.com/partnerkit/partnerkit/partner"
 )
 
 // reseal seals with the keyring's first key what other keys have sealed, so that those can
 // be dropped. Any number of nodes may run it.
-func (s *Service) reseal(ctx context.Context) {
+func (s *Service) reseal(ctx context.Context) error {
 	resealed, after := 0, ""
+	var errs []error
 	for ctx.Err() == nil {
-		some, err := s.store.AllWebhooks(ctx, after, tidyBatch)
+		some, err := s.store.AllWebhooks(ctx, after, janitor.BatchSize)
+		if err != nil {
+			errs = append(errs, err)
+		}
 		for _, w := range some {
 			after = w.ID
 			if !s.needsReseal(w.Secrets) {
 				continue
 			}
-			switch _, failed := s.store.UpdateWebhook(ctx, w.AppID, w.ID, s.resealed); {
-			case failed == nil:
+			switch _, err := s.store.UpdateWebhook(ctx, w.AppID, w.ID, s.resealed); {
+			case err == nil:
 				resealed++
-			case !errors.Is(failed, partner.ErrNotFound): // it was deleted meanwhile
-				err = errors.Join(err, failed)
+			case !errors.Is(err, partner.ErrNotFound): // it was deleted meanwhile
+				errs = append(errs, err)
 			}
 		}
-		if err != nil && ctx.Err() == nil {
-			s.cfg.Logger.ErrorContext(ctx, "webhooks: resealing secrets failed", "err", err)
-		}
-		if len(some) < tidyBatch {
+		if len(some) < janitor.BatchSize {
 			break
 		}
 	}
 	if resealed > 0 {
 		s.cfg.Logger.InfoContext(ctx, "webhooks: resealed secrets", "webhooks", resealed)
 	}
+	return errors.Join(errs...)
 }
 
 func (s *Service) needsReseal(of partner.Secrets) bool {

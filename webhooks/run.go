@@ -6,14 +6,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/partnerkit/partnerkit/clock"
 	"github.com/partnerkit/partnerkit/events/eventstore"
+	"github.com/partnerkit/partnerkit/internal/janitor"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/webhooks/webhookstore"
 )
 
 // tidyEvery is how often deliveries that are old enough are deleted.
 const tidyEvery = time.Hour
+
+// keepMinutes is how long the counts of a minute are kept, which Health.FailureRate needs for
+// [webhookstore.RatedFor].
+const keepMinutes = webhookstore.RatedFor + time.Hour
 
 // stopsWithin is how long after the end of its context Run returns at the latest.
 const stopsWithin = AttemptTimeout + stopGrace + leaveGrace + time.Second
@@ -49,17 +53,23 @@ func (s *Service) run(ctx context.Context) {
 	if s.cfg.VerifyEndpoints {
 		wg.Go(func() { s.runChallenges(ctx) })
 	}
-	wg.Go(func() {
-		for ctx.Err() == nil {
-			now := s.cfg.Clock.Now()
-			s.tidy(ctx, now)
-			s.reseal(ctx)
-			_ = clock.Wait(ctx, s.cfg.Clock, now.Add(tidyEvery))
-		}
-	})
+	wg.Go(func() { s.janitor().Run(ctx) })
 	d.run(ctx)
 	wg.Wait()
 	s.http.CloseIdle()
+}
+
+func (s *Service) janitor() janitor.Janitor {
+	return janitor.Janitor{
+		Feature: "webhooks", Every: tidyEvery, Clock: s.cfg.Clock, Logger: s.cfg.Logger,
+		Tasks: func(now time.Time) []janitor.Task {
+			return []janitor.Task{
+				janitor.Purge(s.store, storage.Purge{Kind: storage.PurgeDeliveries, Before: now.Add(-s.cfg.PurgeAfter)}),
+				janitor.Purge(s.store, storage.Purge{Kind: storage.PurgeHealth, Before: now.Add(-keepMinutes)}),
+				{Name: "resealing secrets", Do: func(ctx context.Context) (bool, error) { return false, s.reseal(ctx) }},
+			}
+		},
+	}
 }
 
 // watch returns the hints of the store about a topic, or some that never come if the store has

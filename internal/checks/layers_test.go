@@ -23,7 +23,7 @@ const module = "github.com/partnerkit/partnerkit"
 // theirs too.
 var floors = [][]string{
 	0: {"identity", "theme", "locale", "keyring", "clock", "apierror", "optional", "internal/bodies", "internal/strictjson", "internal/muxes", "ratelimit", "ratelimit/redislimit", "ratelimit/limittest", "storage", "webhooks/signature",
-		"internal/id", "internal/lifetimes", "internal/oautherror", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/httpapi", "internal/look", "internal/compress", "internal/hostrequest", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/audited", "internal/testenv", "internal/serving", "internal/codes", "internal/longwindows", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest", "internal/export", "internal/jsonapi"},
+		"internal/id", "internal/lifetimes", "internal/oautherror", "internal/stamp", "internal/filelock", "internal/secret", "internal/outbound", "internal/header", "internal/httpapi", "internal/look", "internal/compress", "internal/hostrequest", "internal/requestid", "internal/text", "internal/openapi", "internal/schema", "internal/audited", "internal/testenv", "internal/serving", "internal/codes", "internal/longwindows", "internal/janitor", "internal/samples", "internal/samples/verify", "internal/proof", "internal/proof/table", "internal/proof/fuzz", "internal/logtest", "internal/export", "internal/jsonapi"},
 	1: {"partner", "events", "events/eventstore", "events/schemacheck", "analytics", "analytics/callstore", "audit", "idempotency/keystore"},
 	2: {"idempotency", "oauthserver", "oauthserver/oauthstore", "oauthserver/pages", "webhooks", "webhooks/webhookstore", "appdata", "appdata/valuestore"},
 	3: {"guard", "console", "console/consolestore", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/reference", "internal/fixture"},
@@ -60,7 +60,8 @@ var arrows = map[string][]string{
 	"internal/bodies":          {"apierror", "internal/text", "internal/header"},
 	"internal/muxes":           {"apierror"},
 	"internal/codes":           {"apierror"},
-	"internal/longwindows":     {"clock", "ratelimit", "storage"},
+	"internal/janitor":         {"clock", "storage"},
+	"internal/longwindows":     {"clock", "ratelimit", "storage", "internal/janitor"},
 	"internal/export":          {"internal/stamp"}, // times in JSON
 	"internal/jsonapi":         {"apierror", "internal/text"},
 	"internal/strictjson":      {"apierror", "internal/text", "internal/bodies"},

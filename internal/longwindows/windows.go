@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/partnerkit/partnerkit/clock"
+	"github.com/partnerkit/partnerkit/internal/janitor"
 	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage"
 )
@@ -31,7 +33,6 @@ type Config struct {
 const (
 	saveWindowsEvery  = 30 * time.Second
 	purgeWindowsEvery = time.Hour
-	windowsBatch      = 200
 	windowsTimeout    = 10 * time.Second // of one call to the store, in real time
 )
 
@@ -67,17 +68,15 @@ func New(cfg Config) *Windows {
 // after that, or the error of the last save. A call to the store that fails is logged and
 // repeated at the next turn.
 func (w *Windows) Run(ctx context.Context) error {
-	var purgeAt time.Time
+	var purges sync.WaitGroup
+	purges.Go(func() { w.janitor().Run(ctx) })
+	defer purges.Wait()
 	for ctx.Err() == nil {
 		now := w.cfg.Clock.Now()
 		if err := w.keep(ctx, now); err != nil && ctx.Err() == nil {
 			w.cfg.Logger.ErrorContext(ctx, "limits: keeping the windows of limits failed", "err", err)
 		}
-		if !now.Before(purgeAt) {
-			w.purge(ctx, now)
-			purgeAt = now.Add(purgeWindowsEvery)
-		}
-		w.wait(ctx, now.Add(saveWindowsEvery))
+		_ = clock.Wait(ctx, w.cfg.Clock, now.Add(saveWindowsEvery)) // its error is the end of ctx
 	}
 	own := context.WithoutCancel(ctx)
 	if err := w.save(own, w.cfg.Clock.Now()); err != nil {
@@ -101,13 +100,13 @@ func (w *Windows) keep(ctx context.Context, now time.Time) error {
 func (w *Windows) load(ctx context.Context, now time.Time) error {
 	for !w.loaded {
 		limited, cancel := context.WithTimeout(ctx, windowsTimeout)
-		found, err := w.cfg.Store.LimitWindows(limited, ratelimit.WindowQuery{EndsAfter: now, After: w.after, Limit: windowsBatch})
+		found, err := w.cfg.Store.LimitWindows(limited, ratelimit.WindowQuery{EndsAfter: now, After: w.after, Limit: janitor.BatchSize})
 		cancel()
 		if err != nil {
 			return err
 		}
 		w.cfg.Limiter.RestoreWindows(now, found)
-		if w.loaded = len(found) < windowsBatch; !w.loaded {
+		if w.loaded = len(found) < janitor.BatchSize; !w.loaded {
 			w.after = found[len(found)-1]
 		}
 	}
@@ -127,7 +126,7 @@ func (w *Windows) save(ctx context.Context, now time.Time) error {
 		}
 		due = append(due, one)
 	}
-	for batch := range slices.Chunk(due, windowsBatch) {
+	for batch := range slices.Chunk(due, janitor.BatchSize) {
 		limited, cancel := context.WithTimeout(ctx, windowsTimeout)
 		err := w.cfg.Store.SaveLimitWindows(limited, batch)
 		cancel()
@@ -141,34 +140,11 @@ func (w *Windows) save(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-func (w *Windows) purge(ctx context.Context, now time.Time) {
-	for ctx.Err() == nil {
-		n, err := w.cfg.Store.Purge(ctx, storage.Purge{Kind: storage.PurgeLimitWindows, Before: now, Limit: windowsBatch})
-		if err != nil && ctx.Err() == nil {
-			w.cfg.Logger.ErrorContext(ctx, "limits: purge failed", "err", err)
-		}
-		if err != nil || n < windowsBatch {
-			return
-		}
-	}
-}
-
-// wait returns when the clock shows due, or ctx ends.
-func (w *Windows) wait(ctx context.Context, due time.Time) {
-	for {
-		changed := clock.Changed(w.cfg.Clock)
-		left := due.Sub(w.cfg.Clock.Now())
-		if left <= 0 {
-			return
-		}
-		timer := time.NewTimer(left)
-		select {
-		case <-timer.C:
-		case <-changed:
-			timer.Stop()
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
+func (w *Windows) janitor() janitor.Janitor {
+	return janitor.Janitor{
+		Feature: "limits", Every: purgeWindowsEvery, Clock: w.cfg.Clock, Logger: w.cfg.Logger,
+		Tasks: func(now time.Time) []janitor.Task {
+			return []janitor.Task{janitor.Purge(w.cfg.Store, storage.Purge{Kind: storage.PurgeLimitWindows, Before: now})}
+		},
 	}
 }
