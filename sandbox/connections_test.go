@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/serving"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -39,14 +41,14 @@ func serveLimited(t *testing.T, each, all int, proxies ...netip.Prefix) *limited
 		t.Fatal(err)
 	}
 	s.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(e.port))
-	server := newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") }), serveTimeouts, discard())
-	server.ConnState = limit.note
+	site := e.site(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") }), limit, apierror.Writer{})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	served := make(chan error, 1)
-	go func() {
-		_, err := serve(ctx, serveTimeouts, site{Server: server, endpoint: e})
-		served <- err
-	}()
+	work := func(ctx context.Context) error {
+		<-ctx.Done()
+		return nil
+	}
+	go func() { served <- serving.Run(ctx, discard(), work, site) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-served; err != nil {

@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/partnerkit/partnerkit/apierror"
+	"github.com/partnerkit/partnerkit/internal/serving"
 )
 
 // listeners are the sockets of the two hosts, and of the metrics where they are served.
@@ -49,6 +53,15 @@ type endpoint struct {
 	host    string // as it was asked for, without port
 	port    int
 	sockets []net.Listener
+}
+
+// site serves on the sockets. Errors of the HTTP server itself have the standard shape.
+func (e *endpoint) site(h http.Handler, limit *connectionLimit, errors apierror.Writer) serving.Site {
+	site := serving.Site{Server: &http.Server{Handler: h, ConnState: limit.note}}
+	for _, socket := range e.sockets {
+		site.Sockets = append(site.Sockets, shapedListener{socket, errors})
+	}
+	return site
 }
 
 // listen opens the address of a flag. localhost means 127.0.0.1 and, where the

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/partnerkit/partnerkit/internal/serving"
 	"github.com/partnerkit/partnerkit/ratelimit"
 )
 
@@ -90,32 +91,14 @@ func (s *server) run(ctx context.Context, on listeners) error {
 		lines.Go(func() { s.clock.follow(background) })
 	}
 
-	serving, stopServing := context.WithCancel(ctx)
-	defer stopServing()
-	lines.Go(func() { s.spec.prepare(serving) })
-	working, stopWork := context.WithCancel(background)
-	defer stopWork()
-	worked := make(chan error, 1)
-	go func() {
-		worked <- s.platform.Run(working)
-		stopServing() // without its loops the platform is not whole
-	}()
+	lines.Go(func() { s.spec.prepare(background) })
 
-	sites := []site{
-		{newHTTPServer(s.api(), serveTimeouts, s.log), on.api, s.errors},
-		{newHTTPServer(s.app(), serveTimeouts, s.log), on.app, s.errors},
-	}
-	if on.metrics != nil {
-		sites = append(sites, site{newHTTPServer(s.monitoring(), serveTimeouts, s.log), on.metrics, s.errors})
-	}
 	limit := newConnectionLimit(openFiles(), s.proxies, s.metrics.refused.Inc, s.log)
-	for _, site := range sites {
-		site.ConnState = limit.note
+	sites := []serving.Site{on.api.site(s.api(), limit, s.errors), on.app.site(s.app(), limit, s.errors)}
+	if on.metrics != nil {
+		sites = append(sites, on.metrics.site(s.monitoring(), limit, s.errors))
 	}
-	connections, served := serve(serving, serveTimeouts, sites...)
-	s.log.Info("stopping: requests are done", "connections", connections)
-	stopWork()
-	err := errors.Join(served, <-worked)
+	err := serving.Run(ctx, s.log, s.platform.Run, sites...)
 	stop()
 	lines.Wait()
 	if err != nil {

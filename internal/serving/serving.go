@@ -74,10 +74,11 @@ func serve(ctx context.Context, log *slog.Logger, sites []Site) (connections int
 	doors := make([]*door, len(sites))
 	for i, site := range sites {
 		prepare(site.Server, log)
+		accept := site.accept()
 		doors[i] = newDoor(site.Server)
 		for _, socket := range site.Sockets {
 			doors[i].accepting.Go(func() {
-				if err := site.accept(socket); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+				if err := accept(socket); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 					select {
 					case failed <- fmt.Errorf("%s: %w", socket.Addr(), err):
 					default: // one is enough to stop
@@ -110,11 +111,13 @@ func serve(ctx context.Context, log *slog.Logger, sites []Site) (connections int
 	return connections, err
 }
 
-func (s Site) accept(socket net.Listener) error {
-	if s.TLSConfig != nil {
-		return s.ServeTLS(socket, "", "")
+// accept returns the function that serves a socket. Call it before the first socket is served:
+// net/http then gives the server a TLSConfig, for HTTP/2.
+func (s Site) accept() func(net.Listener) error {
+	if s.TLSConfig == nil {
+		return s.Serve
 	}
-	return s.Serve(socket)
+	return func(socket net.Listener) error { return s.ServeTLS(socket, "", "") }
 }
 
 // prepare sets what is zero.

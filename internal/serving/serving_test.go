@@ -160,6 +160,33 @@ func TestRunFails(t *testing.T) {
 	})
 }
 
+// The second socket of a server speaks what the first one speaks: net/http has given the server
+// a TLSConfig by then.
+func TestTwoSockets(t *testing.T) {
+	t.Parallel()
+	for range 20 { // the sockets are served in any order
+		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") })}
+		site, first := listen(t, s)
+		other, second := listen(t, &http.Server{Handler: s.Handler})
+		site.Sockets = append(site.Sockets, other.Sockets...)
+		stop := start(t, untilEnd, site)
+		for _, address := range []string{first, second} {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+			if all, err := io.ReadAll(conn); err != nil || !strings.HasSuffix(string(all), "done") {
+				t.Errorf("%v, %q", err, all)
+			}
+			_ = conn.Close()
+		}
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // deadListener accepts nothing.
 type deadListener struct{ err error }
 
@@ -186,22 +213,28 @@ func TestListenErrors(t *testing.T) {
 // A client that sends its request too slowly is disconnected.
 func TestSlowClient(t *testing.T) {
 	t.Parallel()
-	s := &http.Server{Handler: http.NotFoundHandler(), ReadHeaderTimeout: 20 * time.Millisecond}
+	read := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	s := &http.Server{Handler: read, ReadHeaderTimeout: 20 * time.Millisecond, ReadTimeout: 50 * time.Millisecond}
 	site, address := listen(t, s)
 	stop := start(t, untilEnd, site)
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	_, _ = fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost:")
-	if _, err := io.ReadAll(conn); err != nil {
-		t.Error(err)
+	for name, beginning := range map[string]string{
+		"half a header": "GET / HTTP/1.1\r\nHost:",
+		"half a body":   "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc",
+	} {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprint(conn, beginning)
+		if _, err := io.ReadAll(conn); err != nil && !strings.Contains(err.Error(), "reset") {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = conn.Close()
 	}
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	if s.ReadHeaderTimeout != 20*time.Millisecond || s.ReadTimeout == 0 || s.WriteTimeout == 0 || s.IdleTimeout == 0 || s.MaxHeaderBytes == 0 {
+	if s.ReadHeaderTimeout != 20*time.Millisecond || s.ReadTimeout != 50*time.Millisecond || s.WriteTimeout == 0 || s.IdleTimeout == 0 || s.MaxHeaderBytes == 0 {
 		t.Errorf("timeouts are %+v", s)
 	}
 }
