@@ -136,14 +136,11 @@ func closeAll(sockets []net.Listener) {
 
 // url returns the origin under which the endpoint is reached: the public one where it
 // is given.
-func (e *endpoint) url(public string) (string, error) {
+func (e *endpoint) url(public string) string {
 	if public != "" {
-		return normalOrigin(strings.TrimSuffix(public, "/")), nil
+		return normalOrigin(strings.TrimSuffix(public, "/"))
 	}
-	if e.host == "" || net.ParseIP(e.host).IsUnspecified() {
-		return "", usage(fmt.Errorf("%s listens on every address, so its public address is unknown; set it with %s-url", e.flag, e.flag))
-	}
-	return "http://" + net.JoinHostPort(e.host, strconv.Itoa(e.port)), nil
+	return "http://" + net.JoinHostPort(e.host, strconv.Itoa(e.port))
 }
 
 // normalOrigin spells an origin as browsers do: lower case, no default port. What

@@ -21,9 +21,7 @@ var errUsage = errors.New("see -help")
 type options struct {
 	api, app       string
 	apiURL, appURL string
-	db, dbDirect   string
-	partitions     bool
-	redis          string
+	db             string
 	key            string
 	fixtures       string
 	dev            *bool  // nil: by what is loopback
@@ -81,16 +79,17 @@ func variable(flag string) string {
 }
 
 func (o *options) flags(p Program, stderr io.Writer) *flag.FlagSet {
+	usageOfDB := "an SQLite `file`, or :memory:"
+	if p.OpenStore != nil {
+		usageOfDB = "an SQLite `file`, :memory:, or the URL of a database server"
+	}
 	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.api, "api", "localhost:8080", "`address` of the API host; port 0 picks one")
 	flags.StringVar(&o.app, "app", "localhost:8081", "`address` of the app host")
 	flags.StringVar(&o.apiURL, "api-url", "", "public `URL` of the API host, when a proxy stands in front")
 	flags.StringVar(&o.appURL, "app-url", "", "public `URL` of the app host, when a proxy stands in front")
-	flags.StringVar(&o.db, "db", p.Database, "an SQLite `file`, :memory:, or a postgres:// URL")
-	flags.StringVar(&o.dbDirect, "db-direct", "", "postgres:// `URL` of the same database that goes past a pooler, for notifications and migrations")
-	flags.BoolVar(&o.partitions, "partitions", false, "PostgreSQL: webhook deliveries in a table for each day, of which old ones are dropped")
-	flags.StringVar(&o.redis, "redis", "", "redis:// `URL`, also of a cluster or of Sentinel: limits and lockouts are shared between nodes")
+	flags.StringVar(&o.db, "db", p.Database, usageOfDB)
 	flags.StringVar(&o.key, "key", "", "base64 of 32 bytes that seal secrets and signing keys; several, separated by commas, to rotate; required outside development mode")
 	flags.StringVar(&o.fixtures, "fixtures", "", "JSON `file` with data for an empty database (default: the data of the program)")
 	flags.BoolFunc("dev", "development mode (default: when both listeners and both public URLs are loopback and no proxy is trusted)", func(text string) error {

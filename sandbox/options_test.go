@@ -26,16 +26,16 @@ func TestOptionsComeFromFlagsAndEnvironment(t *testing.T) {
 	o, err := parse([]string{"-api", "localhost:1"}, env(map[string]string{
 		"PARTNERKIT_API": "localhost:2", "PARTNERKIT_APP": "localhost:3",
 		"PARTNERKIT_API_URL": "https://api.example.com", "PARTNERKIT_APP_URL": "https://app.example.com",
-		"PARTNERKIT_DB": "x.db", "PARTNERKIT_DB_DIRECT": "postgres://x", "PARTNERKIT_PARTITIONS": "true", "PARTNERKIT_REDIS": "redis://x", "PARTNERKIT_KEY": "k", "PARTNERKIT_FIXTURES": "f.json",
+		"PARTNERKIT_DB": "x.db", "PARTNERKIT_KEY": "k", "PARTNERKIT_FIXTURES": "f.json",
 		"PARTNERKIT_DEV": "false", "PARTNERKIT_METRICS": "localhost:9", "PARTNERKIT_DISABLE_WEBHOOKS_AFTER": "3", "PARTNERKIT_TRUSTED_PROXIES": "10.0.0.0/8, 192.0.2.0/24",
 		"PARTNERKIT_AGENTS": "true", "PARTNERKIT_HEED_RECEIVERS": "true", "PARTNERKIT_REFRESH_RETRY": "30m", "PARTNERKIT_MAX_CONNECTIONS": "7", "PARTNERKIT_CUSTOM_CONNECTIONS": "true", "PARTNERKIT_STANDARD_WEBHOOKS": "true", "PARTNERKIT_VERIFY_WEBHOOKS": "true", "PARTNERKIT_TRUSTED_DOCUMENTS": "agent.example, https://a.example/clients",
 	}), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{o.api, o.app, o.apiURL, o.appURL, o.db, o.dbDirect, o.redis, o.key, o.fixtures, o.metrics}
-	want := "localhost:1 localhost:3 https://api.example.com https://app.example.com x.db postgres://x redis://x k f.json localhost:9"
-	if strings.Join(got, " ") != want || o.dev == nil || *o.dev || len(o.proxies) != 2 || o.disableAfter != 3 || !o.agents || !o.heedReceivers || !o.custom || o.refreshRetry != 30*time.Minute || o.maxConnections != 7 || !o.standard || !o.partitions || !o.verifyWebhooks || len(o.documents) != 2 {
+	got := []string{o.api, o.app, o.apiURL, o.appURL, o.db, o.key, o.fixtures, o.metrics}
+	want := "localhost:1 localhost:3 https://api.example.com https://app.example.com x.db k f.json localhost:9"
+	if strings.Join(got, " ") != want || o.dev == nil || *o.dev || len(o.proxies) != 2 || o.disableAfter != 3 || !o.agents || !o.heedReceivers || !o.custom || o.refreshRetry != 30*time.Minute || o.maxConnections != 7 || !o.standard || !o.verifyWebhooks || len(o.documents) != 2 {
 		t.Errorf("options %+v", o)
 	}
 }
@@ -84,6 +84,42 @@ func TestOptionsThatAreWrong(t *testing.T) {
 		if !errors.Is(err, errUsage) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v %v: %v, want %q", test.args, test.env, err, test.want)
 		}
+	}
+}
+
+// What is wrong in the flags is refused before anything is opened: the directory of
+// the database does not exist.
+func TestFlagsAreCheckedFirst_SAND01(t *testing.T) {
+	t.Parallel()
+	var seen Settings
+	host := func(s Settings) error {
+		seen = s
+		return errors.New("the host objects")
+	}
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-api", "localhost"}, `-api "localhost" is not an address`},
+		{[]string{"-api", ":0"}, "set it with -api-url"},
+		{[]string{"-app", "0.0.0.0:0"}, "set it with -app-url"},
+		{[]string{"-metrics", "9090"}, `-metrics "9090" is not an address`},
+		{[]string{"-api-url", "http://api.example.com"}, "-api-url \"http://api.example.com\" must be https"},
+		{[]string{"-app-url", "https://app.example.com/path"}, "-app-url \"https://app.example.com/path\" is not an origin"},
+		{[]string{"-api-url", "https://one.example", "-app-url", "https://ONE.example:443"}, "must tell the two hosts apart"},
+		{[]string{"-refresh-retry", "25h"}, "-refresh-retry 25h0m0s is not between 0 and 24h"},
+		{[]string{"-db", "postgres://u:hidden@127.0.0.1:1/x"}, "-db postgres://: this program has no driver"},
+		{[]string{"-redis", "redis://127.0.0.1:1"}, "-redis"},
+		{[]string{"-api-url", "https://api.example.com"}, "the host objects"},
+	} {
+		args := append([]string{"-db", "/nowhere/at/all.db", "-key", developmentKey}, test.args...)
+		err := Program{Check: host}.Run(t.Context(), args, env(nil), io.Discard, io.Discard)
+		if !errors.Is(err, errUsage) || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "hidden") {
+			t.Errorf("%v: %v, want %q", test.args, err, test.want)
+		}
+	}
+	if seen.APIHost != "api.example.com" || seen.AppHost != "localhost" || seen.Database != "/nowhere/at/all.db" {
+		t.Errorf("settings %+v", seen)
 	}
 }
 

@@ -7,15 +7,20 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 
+	"go.opentelemetry.io/otel/metric"
+
 	"github.com/partnerkit/partnerkit"
 	"github.com/partnerkit/partnerkit/console/jscheck"
+	"github.com/partnerkit/partnerkit/ratelimit"
 	"github.com/partnerkit/partnerkit/storage"
 	"github.com/partnerkit/partnerkit/storage/sqlite"
+	"github.com/partnerkit/partnerkit/storage/sqlstore"
 )
 
 // Main is the main function of a host's sandbox: it reads the flags and serves until the
@@ -36,6 +41,15 @@ type Program struct {
 	Description string
 	// Flags adds flags of the host. Nil: none.
 	Flags func(*flag.FlagSet)
+	// Check reports a mistake in the flags of the host, before anything is opened. Nil: there
+	// is none.
+	Check func(Settings) error
+	// OpenStore opens a database other than SQLite, by the URL in -db. Nil: such a URL is a
+	// mistake in the flags. Check has not rejected the URL.
+	OpenStore func(ctx context.Context, url string, log *slog.Logger) (*sqlstore.Store, error)
+	// OpenLimiter opens the limiter that the flags of the host ask for, which is closed at the
+	// end. A nil limiter, or a nil function: limits are counted in memory.
+	OpenLimiter func(context.Context, *slog.Logger, metric.MeterProvider) (ratelimit.Limiter, io.Closer, error)
 	// Configure puts the host's backend into the configuration: Host, Routes, Service and
 	// whatever else the host sets. It is called once, before anything is served. Store, Clock,
 	// Keyring, Limiter, Logger, MeterProvider, Proxies, APIURL and AppURL are set and must

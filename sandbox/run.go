@@ -19,6 +19,9 @@ func (p Program) run(ctx context.Context, o options, stdout, stderr io.Writer) (
 	if s.isDev, err = o.development(); err != nil {
 		return err
 	}
+	if err := p.check(o); err != nil {
+		return err
+	}
 	if s.ring, err = o.keyring(s.isDev, log); err != nil {
 		return err
 	}
@@ -30,18 +33,18 @@ func (p Program) run(ctx context.Context, o options, stdout, stderr io.Writer) (
 		return err
 	}
 
-	if s.store, err = o.openStore(ctx, log); err != nil {
+	if s.store, err = p.openStore(ctx, o.db, log); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.store.Close()) }()
 	if s.metrics, err = newMetrics(); err != nil {
 		return err
 	}
-	var closeLimiter func()
-	if s.limiter, closeLimiter, err = s.openLimiter(ctx, o.redis); err != nil {
+	var limits io.Closer
+	if s.limiter, limits, err = s.openLimiter(ctx); err != nil {
 		return err
 	}
-	defer closeLimiter()
+	defer func() { err = errors.Join(err, limits.Close()) }()
 	if s.clock, err = newTimekeeper(ctx, s.store, log); err != nil {
 		return err
 	}
@@ -51,12 +54,7 @@ func (p Program) run(ctx context.Context, o options, stdout, stderr io.Writer) (
 		return err
 	}
 	defer on.close()
-	if s.apiURL, err = on.api.url(o.apiURL); err != nil {
-		return err
-	}
-	if s.appURL, err = on.app.url(o.appURL); err != nil {
-		return err
-	}
+	s.apiURL, s.appURL = on.api.url(o.apiURL), on.app.url(o.appURL)
 	if on.metrics != nil {
 		s.metricsURL = "http://" + on.metrics.sockets[0].Addr().String() + "/metrics"
 	}

@@ -9,6 +9,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -24,6 +25,19 @@ type partner struct {
 	*testing.T
 	API, App string
 	browser  http.Client // of usr_dev
+}
+
+// A sandbox for laptops has no client of PostgreSQL or Redis: they would be a fifth of the file.
+func TestSandboxWithoutServers_SAND01(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := string(out)
+	if !strings.Contains(deps, "partnerkit/sandbox\n") || strings.Contains(deps, "jackc/pgx") || strings.Contains(deps, "redis/go-redis") {
+		t.Errorf("imports:\n%s", deps)
+	}
 }
 
 // startSandbox runs the sandbox until the test ends.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/partnerkit/partnerkit/examples/server/fixtures"
 	"github.com/partnerkit/partnerkit/sandbox"
+	"github.com/partnerkit/partnerkit/sandbox/servers"
 )
 
 // description describes the pages of the books.
@@ -24,8 +25,10 @@ func main() { newProgram().Main() }
 
 func newProgram() sandbox.Program {
 	var b backend
-	return sandbox.Program{
+	p := sandbox.Program{
 		Name: "server", Database: "partnerkit.db", Fixtures: fixtures.Demo, Description: description,
-		Flags: b.addFlags, Configure: b.configure,
+		Flags: b.addFlags, Check: b.check, Configure: b.configure,
 	}
+	servers.Add(&p) // PostgreSQL and Redis, which a sandbox for laptops does without
+	return p
 }

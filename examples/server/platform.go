@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/partnerkit/partnerkit/apierror"
 	"github.com/partnerkit/partnerkit/examples/books"
 	"github.com/partnerkit/partnerkit/guard"
+	"github.com/partnerkit/partnerkit/sandbox"
 	"github.com/partnerkit/partnerkit/storage/sqlstore"
 	"github.com/partnerkit/partnerkit/theme"
 )
@@ -45,11 +45,13 @@ func (b *backend) addFlags(flags *flag.FlagSet) {
 	flags.StringVar(&b.cookieDomain, "cookie-domain", "", "`domain` of the session cookie, when the two hosts share a parent domain (default: the host alone)")
 }
 
+// check reports a mistake in the flags.
+func (b *backend) check(set sandbox.Settings) error {
+	return checkCookieDomain(b.cookieDomain, set.APIHost, set.AppHost)
+}
+
 // configure wires the books and the platform together.
 func (b *backend) configure(cfg *partnerkit.Config) error {
-	if err := checkCookieDomain(b.cookieDomain, cfg.APIURL, cfg.AppURL); err != nil {
-		return err
-	}
 	store, ok := cfg.Store.(*sqlstore.Store)
 	if !ok {
 		return fmt.Errorf("the books have no tables in a %T", cfg.Store)
@@ -89,13 +91,8 @@ func (b *backend) Connect(p *partnerkit.Platform) { b.site.Connect(p) }
 
 // checkCookieDomain rejects a domain that browsers would not accept from both hosts:
 // no user could sign in, and no message would explain why.
-func checkCookieDomain(domain string, origins ...string) error {
-	for _, origin := range origins {
-		u, err := url.Parse(origin)
-		if err != nil {
-			return err
-		}
-		host := u.Hostname()
+func checkCookieDomain(domain string, hosts ...string) error {
+	for _, host := range hosts {
 		switch {
 		case domain == "" || domain == host:
 		case !strings.HasSuffix(host, "."+domain):

@@ -29,7 +29,7 @@ var floors = [][]string{
 	3: {"guard", "console", "console/consolestore", "operator", "console/pages", "operator/pages", "console/jscheck", "internal/site", "internal/reference", "internal/fixture"},
 	4: {"storage/sqlstore", "storage/sqlite", "storage/postgres"},
 	5: {".", "internal/seed", "internal/testdb", "storage/storetest", "internal/racetest", "internal/storetest"},
-	6: {"partnertest", "sandbox"},
+	6: {"partnertest", "sandbox", "sandbox/servers"},
 	7: {"examples/server", "examples/server/fixtures", "examples/server/servertest", "examples/server/servertest/parts", "examples/books", "examples/books/ledger",
 		"examples/partner", "examples/partner/client",
 		"examples/device", "examples/receiver", "examples/receiver/inbox", "examples/embed", "examples/sandbox", "examples/start", "examples/listen", "examples/listen/listener",
