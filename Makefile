@@ -130,7 +130,7 @@ release: ## Build VERSION (v0.1.0) of the reference server for PLATFORMS into bi
 
 SANDBOXES ?= linux darwin windows
 .PHONY: sandbox
-sandbox: ## Build the reference server as one static file for each of SANDBOXES into bin: the same bytes from the same source
+sandbox: ## Build the reference server as one static file for each of SANDBOXES into bin
 	for os in $(SANDBOXES); do \
 	  CGO_ENABLED=0 GOFLAGS= GOOS=$$os GOARCH=amd64 go build -trimpath -buildvcs=false -ldflags '-s -w' -o bin/sandbox-$$os-amd64$$([ $$os = windows ] && echo .exe) ./examples/server || exit 1; \
 	done

@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// BusinessNames returns the names of those of the businesses that have or had connected an app,
-// by id. A name that the host does not know is missing. Its error is one of apierror: 404.
+// BusinessNames returns the names of businesses by id. Businesses that never connected the app are
+// left out, and so are names that the host does not know. Its error is one of apierror: 404.
 func (c *Console) BusinessNames(ctx context.Context, by Actor, appID string, businessIDs ...string) (map[string]string, error) {
 	if _, err := c.App(ctx, by, appID); err != nil {
 		return nil, err

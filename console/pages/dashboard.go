@@ -172,7 +172,7 @@ func succeeded(h partner.WebhookHealth) string {
 	return strconv.FormatFloat(math.Floor(1000*(1-failed))/10, 'f', 1, 64) + " %"
 }
 
-// hookCauses are the webhooks that need somebody.
+// hookCauses are the webhooks that a developer has to look after.
 func hookCauses(hooks []partner.Webhook) []cause {
 	var causes []cause
 	failing, degraded := unwell(hooks)

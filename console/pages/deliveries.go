@@ -241,8 +241,8 @@ func (v *visit) failedSince(hook partner.Webhook, filter deliveryFilter) deliver
 	return again
 }
 
-// resend sends chosen failed deliveries again, or the one of a row. One that cannot be sent
-// again is left out; if it is the only one, the page says why.
+// resend sends the chosen failed deliveries again, or the delivery of one row. A delivery that
+// cannot be sent again is skipped; if it was the only choice, the page says why.
 func (v *visit) resend() error {
 	form, err := v.form()
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package webhookstore is what package webhooks asks of a store: the operations on webhooks
 // and deliveries, and the records of planning, of shards and of the queue. Authors of stores
-// implement [Store]; a host needs no name of it.
+// implement [Store]; hosts do not need this package.
 //
 // It lies below package webhooks, whose Config names it. The records that a host sees too, such
 // as [partner.Webhook] and [partner.Delivery], are in package partner, below both: in package
